@@ -1,0 +1,7 @@
+//! What could be in a standard library: text, time, files, cancellation. No agent words.
+
+pub mod cancel;
+pub mod clock;
+pub mod env;
+pub mod json;
+pub mod text;

@@ -1,0 +1,3 @@
+//! All cutting, cleaning and counting of text goes through here; no other module slices a `str` by numbers it computed.
+
+pub mod cut;

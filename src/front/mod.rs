@@ -1,0 +1,1 @@
+//! Ways in and out, each thin over the product.

@@ -1,0 +1,77 @@
+//! What a host provides to the loop: a gate that permits, hooks that may interfere, a sink that only listens.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::model::message::{Message, ToolCall, ToolResult};
+
+use super::event::Event;
+use super::tool::{Output, Risk, Subject};
+
+/// A call whose arguments have been checked and which waits for permission.
+#[derive(Clone, Debug)]
+pub struct PendingCall {
+    /// The call.
+    pub call: ToolCall,
+    /// The tool's risk.
+    pub risk: Risk,
+    /// What it would touch.
+    pub subject: Subject,
+}
+
+/// What the gate says to one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// It may not.
+    Deny(Denial),
+}
+
+/// Why a call may not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// What the model is told.
+    pub reason: String,
+    /// Who or what said no.
+    pub by: DeniedBy,
+}
+
+/// Who or what said no to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeniedBy {
+    /// A rule, a guard, or a mode chosen beforehand; named here.
+    Rule(String),
+    /// A person.
+    User,
+    /// Nobody could be asked.
+    Nobody,
+}
+
+/// The future of [`Gate::decide`].
+pub type Verdicts<'a> = Pin<Box<dyn Future<Output = Vec<Verdict>> + 'a>>;
+
+/// Decides which calls may run.
+pub trait Gate {
+    /// One verdict for each call, in order. May wait for a person.
+    fn decide<'a>(&'a self, calls: &'a [PendingCall]) -> Verdicts<'a>;
+}
+
+/// May look at what goes on and change it.
+pub trait Hooks: Send + Sync {
+    /// Sees an output before it is cut and shown to anyone, and may change it.
+    fn tool_finished(&self, call: &ToolCall, output: &mut Output);
+}
+
+/// Hears of everything, in order, and changes nothing.
+pub trait Sink {
+    /// Keeps a message. What is kept here survives; it is called before the event that shows it.
+    fn message(&mut self, message: &Arc<Message>);
+
+    /// Keeps the result of one call of the last answer, in the order in which calls finish.
+    fn result(&mut self, result: &ToolResult);
+
+    /// Shows an event.
+    fn event(&mut self, event: &Event);
+}

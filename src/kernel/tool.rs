@@ -1,0 +1,155 @@
+//! What a tool is to the loop: a description, a risk, a subject, and a function that runs on a thread of its own.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::base::cancel::Cancel;
+use crate::base::json::Object;
+use crate::model::message::Image;
+
+/// Something the model can have done.
+///
+/// A failing tool is an [`Output`] the model can act on, never a panic and never an error that ends the loop.
+pub trait Tool: Send + Sync {
+    /// What the model, the permission gate and the truncation are told.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Checks the arguments and says what the call would touch.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the arguments, in words a model can act on: the parameter and what was expected.
+    fn subject(&self, arguments: &Object) -> Result<Subject, String>;
+
+    /// Runs the call and blocks until it is done. `arguments` have passed [`Tool::subject`].
+    ///
+    /// When `context.cancel` is thrown the call ends within 200 ms and returns what there is so far.
+    fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output;
+}
+
+/// What is fixed about a tool.
+#[derive(Clone, Debug)]
+pub struct ToolSpec {
+    /// Letters, digits and `_`.
+    pub name: &'static str,
+    /// What the model reads: what it does, when to use it, what comes back.
+    pub description: &'static str,
+    /// A JSON Schema whose root is an object.
+    pub parameters: Value,
+    /// What the permission gate asks about.
+    pub risk: Risk,
+    /// How much of its output the model gets to see.
+    pub limits: Limits,
+}
+
+/// How much harm a call can do. Ordered: a grant of one tier covers those below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Risk {
+    /// Looks, changes nothing.
+    Safe,
+    /// Changes files of the workspace.
+    Write,
+    /// Can do anything.
+    Dangerous,
+}
+
+impl Risk {
+    /// The word of the event vocabulary.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Write => "write",
+            Self::Dangerous => "dangerous",
+        }
+    }
+}
+
+/// The most of an output that reaches the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Characters (Unicode scalar values).
+    pub chars: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+/// What a call would touch: the driver orders calls by it, the permission gate judges it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A shell line; it may touch anything.
+    Command(String),
+    /// Files or folders that are read, absolute.
+    Read(Vec<PathBuf>),
+    /// Files that are written, absolute.
+    Write(Vec<PathBuf>),
+    /// Nothing of the file system.
+    Other,
+}
+
+/// What a running call gets besides its arguments.
+pub struct ToolContext<'a> {
+    /// The call's id.
+    pub call_id: &'a str,
+    /// Thrown when the call is to end.
+    pub cancel: &'a Cancel,
+    /// Takes a line about how far the call has come. May be called often; the receiver drops what is too much.
+    pub progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// What a call came to, before it is cut for the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// The text, cleaned: no escape sequences, valid UTF-8.
+    pub text: Captured,
+    /// Stands after the text, outside of what can be cut: an exit status, the next call to make.
+    pub footer: Option<String>,
+    /// Pictures, for models that can see.
+    pub images: Vec<Image>,
+    /// Whether the call failed.
+    pub is_error: bool,
+    /// Where the whole of a long output was kept.
+    pub full_output: Option<PathBuf>,
+    /// A hash of the whole cleaned output and its status, without times, paths or ids of jobs.
+    /// `None` where `text` and `footer` are the whole and hold no such thing.
+    pub fingerprint: Option<u64>,
+}
+
+impl Output {
+    /// A successful call.
+    pub fn ok(text: impl Into<String>) -> Self {
+        Self { text: Captured::whole(text), ..Self::default() }
+    }
+
+    /// A failed call. The text tells the model what to do about it.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: Captured::whole(text), is_error: true, ..Self::default() }
+    }
+}
+
+/// A text of which the middle may already be missing, because it was too long to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// The beginning; the whole text where there is no gap.
+    pub head: String,
+    /// What is missing between `head` and `tail`.
+    pub gap: Option<Gap>,
+    /// The end; empty where there is no gap.
+    pub tail: String,
+}
+
+impl Captured {
+    /// A text of which nothing is missing.
+    pub fn whole(text: impl Into<String>) -> Self {
+        Self { head: text.into(), gap: None, tail: String::new() }
+    }
+}
+
+/// How much is missing between the two ends of a captured text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Characters (Unicode scalar values) that are missing.
+    pub chars: u64,
+    /// Line breaks among them.
+    pub line_breaks: u64,
+}

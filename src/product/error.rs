@@ -1,0 +1,91 @@
+//! Errors for people: a kind that decides the exit code, one line, its cause, and hints.
+
+use std::fmt;
+
+/// What a command could not do. Printed once, by `main`.
+#[derive(Debug)]
+pub struct Error {
+    /// Decides the exit code.
+    pub kind: Kind,
+    /// What failed and where; lower case, no full stop.
+    pub message: String,
+    /// What to do about it, a sentence each.
+    pub hints: Vec<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// The kinds of failure a script can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The task failed.
+    Failed,
+    /// Bad usage or configuration.
+    Usage,
+    /// Provider or authentication.
+    Provider,
+}
+
+impl Kind {
+    /// The exit code of the command line's contract.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Provider => 4,
+        }
+    }
+}
+
+impl Error {
+    /// The task failed.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    /// Bad usage or configuration.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    /// Provider or authentication.
+    pub fn provider(message: impl Into<String>) -> Self {
+        Self::new(Kind::Provider, message)
+    }
+
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new(), source: None }
+    }
+
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the cause; it is printed after the message.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    /// One line: the message and the chain of its causes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source.as_ref() as &(dyn std::error::Error + 'static))
+    }
+}

@@ -1,0 +1,4 @@
+//! What makes a loop a daily tool: configuration, sessions, tools, permissions, and the place where they meet.
+
+pub mod error;
+pub mod tool;

@@ -1,0 +1,6 @@
+//! The tools the model is offered, each a [`crate::kernel::tool::Tool`]; their descriptions are in `assets/tools`.
+//!
+//! No tool asks for permission, knows the session, or prints.
+
+pub mod arguments;
+pub mod workspace;

@@ -1,0 +1,130 @@
+//! Where the file tools work, and what they must not read there.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// The folder a session works in, and the paths that are closed to our own tools.
+#[derive(Debug)]
+pub struct Workspace {
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    closed: GlobSet,
+}
+
+impl Workspace {
+    /// A workspace at `cwd` (absolute). `deny_read` are globs, relative to `cwd` unless absolute or under `~`; one that
+    /// names a folder closes everything below it.
+    ///
+    /// # Errors
+    ///
+    /// The pattern that is no glob, and why.
+    pub fn new(cwd: PathBuf, home: Option<PathBuf>, deny_read: &[String]) -> Result<Self, String> {
+        let mut closed = GlobSetBuilder::new();
+        let folders = [Some(cwd.clone()), cwd.canonicalize().ok()];
+        for pattern in deny_read {
+            for base in folders.iter().flatten() {
+                let absolute = expand(pattern, base, home.as_deref());
+                for glob in [absolute.clone(), format!("{}/**", absolute.trim_end_matches('/'))] {
+                    let glob = GlobBuilder::new(&glob).literal_separator(true).build();
+                    closed.add(glob.map_err(|error| format!("{pattern}: {}", error.kind()))?);
+                }
+            }
+        }
+        let closed = closed.build().map_err(|error| error.to_string())?;
+        Ok(Self { cwd, home, closed })
+    }
+
+    /// The working directory, absolute.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The absolute form of a path the model wrote: `~` opened, `.` and `..` folded away, links not followed.
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        let joined = match (path.strip_prefix('~'), &self.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            _ => self.cwd.join(path),
+        };
+        fold(&joined)
+    }
+
+    /// How a path is shown: relative to the working directory where it lies below it.
+    pub fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.cwd) {
+            Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+            Ok(inside) => inside.display().to_string(),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Whether our tools may read the path: neither it nor what it links to is closed.
+    pub fn may_read(&self, path: &Path) -> bool {
+        if self.closed.is_empty() {
+            return true;
+        }
+        !self.closed.is_match(path) && !self.closed.is_match(canonical(path))
+    }
+}
+
+/// `path` with its links followed as far as it exists.
+pub fn canonical(path: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    let mut existing = path;
+    loop {
+        if let Ok(found) = existing.canonicalize() {
+            return missing.iter().rev().fold(found, |path, name| path.join(name));
+        }
+        let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else {
+            return path.to_owned();
+        };
+        missing.push(name);
+        existing = parent;
+    }
+}
+
+fn expand(pattern: &str, base: &Path, home: Option<&Path>) -> String {
+    if let (Some(rest), Some(home)) = (pattern.strip_prefix("~/"), home) {
+        return home.join(rest).display().to_string();
+    }
+    fold(&base.join(pattern)).display().to_string()
+}
+
+fn fold(path: &Path) -> PathBuf {
+    let mut folded = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                folded.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => folded.push(part),
+        }
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closed_folders_are_closed_by_every_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(cwd.join("secret")).unwrap();
+        std::fs::write(cwd.join("secret/key"), "k").unwrap();
+        std::os::unix::fs::symlink("secret/key", cwd.join("innocent")).unwrap();
+        let home = cwd.join("home");
+        let workspace =
+            Workspace::new(cwd.clone(), Some(home), &["secret".into(), "~/.ssh".into(), "**/*.pem".into()]).unwrap();
+        for closed in ["secret", "secret/key", "./x/../secret/key", "innocent", "~/.ssh/id", "a/b.pem", "secret/new"] {
+            assert!(!workspace.may_read(&workspace.resolve(closed)), "{closed}");
+        }
+        for open in [".", "secrets", "home/ssh", "a/b.pe"] {
+            assert!(workspace.may_read(&workspace.resolve(open)), "{open}");
+        }
+        assert_eq!(workspace.shown(&cwd.join("a/b")), "a/b");
+    }
+}

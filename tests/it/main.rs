@@ -1,0 +1,4 @@
+//! The integration tests: one binary, one module a subject.
+
+#[test]
+fn it() {}
