@@ -5,3 +5,4 @@
 pub mod event;
 pub mod port;
 pub mod tool;
+pub mod truncate;
