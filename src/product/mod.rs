@@ -1,4 +1,5 @@
 //! What makes a loop a daily tool: configuration, sessions, tools, permissions, and the place where they meet.
 
 pub mod error;
+pub mod sandbox;
 pub mod tool;

@@ -32,6 +32,19 @@ pub fn tail(text: &str, chars: usize) -> &str {
     text.get(text.len() - bytes..).unwrap_or(text)
 }
 
+/// The longest prefix of `text` of at most `bytes` bytes; it may end inside a grapheme cluster, not inside a character.
+pub fn head_bytes(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+/// The longest suffix of `text` of at most `bytes` bytes; it may begin inside a grapheme cluster, not inside a character.
+pub fn tail_bytes(text: &str, bytes: usize) -> &str {
+    let start = text.len().saturating_sub(bytes);
+    let start = (start..=text.len()).find(|start| text.is_char_boundary(*start)).unwrap_or(text.len());
+    text.get(start..).unwrap_or_default()
+}
+
 /// `text` itself, or its first `chars - 1` characters and an ellipsis.
 pub fn ellipsis(text: &str, chars: usize) -> String {
     if text.len() <= chars || text.chars().count() <= chars {
@@ -60,6 +73,15 @@ mod tests {
             prop_assert!(head(&text, chars).chars().count() <= chars);
             prop_assert!(tail(&text, chars).chars().count() <= chars);
             prop_assert!(text.starts_with(head(&text, chars)) && text.ends_with(tail(&text, chars)));
+        }
+
+        #[test]
+        fn bytes_are_cut_between_characters(text in "\\PC*", bytes in 0usize..80) {
+            let (head, tail) = (head_bytes(&text, bytes), tail_bytes(&text, bytes));
+            prop_assert!(text.starts_with(head) && text.ends_with(tail));
+            for kept in [head, tail] {
+                prop_assert!(kept.len() <= bytes && kept.len() + 3 >= bytes.min(text.len()));
+            }
         }
     }
 }

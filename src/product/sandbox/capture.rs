@@ -1,0 +1,155 @@
+//! What is kept of a command's output: both ends in memory, counts and a fingerprint of all of it, the whole in a file
+//! once the model will not see the whole.
+//!
+//! Memory stays the same however much is printed. What is cut for the model is decided in `kernel::truncate`.
+
+#[cfg(test)]
+mod tests;
+
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+
+use twox_hash::XxHash3_64;
+
+use super::spill::Spill;
+use crate::base::text::clean::Cleaner;
+use crate::base::text::cut;
+use crate::kernel::tool::{Captured, Gap, Limits};
+
+/// Characters kept at either end beyond what the model gets, so that the cut sees whole grapheme clusters around it.
+const SLACK: usize = 256;
+
+/// Takes the raw output of a command as it comes.
+pub struct Capture {
+    cleaner: Cleaner,
+    kept: Kept,
+}
+
+/// What a capture came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The cleaned text, its middle missing where it was long.
+    pub text: Captured,
+    /// The file with all of it, where it exceeds the limits.
+    pub full_output: Option<PathBuf>,
+    /// Of the whole cleaned text and the status.
+    pub fingerprint: u64,
+}
+
+impl Capture {
+    /// A capture that keeps what is needed to cut it to `limits`, and the whole in `folder` if it exceeds them.
+    pub fn new(limits: Limits, folder: &Path) -> Self {
+        let ends = limits.chars.div_ceil(2).saturating_add(SLACK);
+        let kept = Kept {
+            limits,
+            head: String::new(),
+            head_room: ends,
+            tail: String::new(),
+            // Counted in bytes, of which a character has at most four: enough without counting.
+            tail_bytes: ends.saturating_mul(4),
+            bytes: 0,
+            chars: 0,
+            line_breaks: 0,
+            spill: Spill::new(folder),
+            fingerprint: XxHash3_64::new(),
+        };
+        Self { cleaner: Cleaner::default(), kept }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self { cleaner, kept } = self;
+        cleaner.push(bytes, &mut |piece| kept.add(piece));
+    }
+
+    /// The last line with something in it, as far as it is known.
+    pub fn last_line(&self) -> &str {
+        [self.cleaner.pending(), &self.kept.tail, &self.kept.head]
+            .into_iter()
+            .find_map(|text| text.lines().rev().map(str::trim).find(|line| !line.is_empty()))
+            .unwrap_or_default()
+    }
+
+    /// Ends the output. `status` tells how the command ended; it goes into the fingerprint.
+    pub fn finish(self, status: &str) -> Outcome {
+        let Self { mut cleaner, mut kept } = self;
+        cleaner.finish(&mut |piece| kept.add(piece));
+        kept.fingerprint.write(status.as_bytes());
+        kept.finish()
+    }
+}
+
+/// The cleaned text.
+struct Kept {
+    limits: Limits,
+    head: String,
+    /// How many characters still go into the head.
+    head_room: usize,
+    /// What came last; up to twice `tail_bytes` before its beginning is dropped.
+    tail: String,
+    tail_bytes: usize,
+    bytes: u64,
+    chars: u64,
+    line_breaks: u64,
+    spill: Spill,
+    fingerprint: XxHash3_64,
+}
+
+impl Kept {
+    fn add(&mut self, piece: &str) {
+        self.bytes += piece.len() as u64;
+        self.chars += count_chars(piece);
+        self.line_breaks += count_breaks(piece);
+        self.fingerprint.write(piece.as_bytes());
+        if self.exceeds_limits(piece.ends_with('\n')) {
+            // The ends are more than the limits, so that here they still hold everything.
+            self.spill.begin(&[&self.head, &self.tail]);
+        }
+        self.spill.write(piece);
+
+        let end = piece.char_indices().nth(self.head_room).map_or(piece.len(), |(at, _)| at);
+        let (first, rest) = piece.split_at(end);
+        if !first.is_empty() {
+            self.head.push_str(first);
+            self.head_room -= first.chars().count();
+        }
+        if rest.len() >= self.tail_bytes {
+            self.tail.clear();
+            self.tail.push_str(cut::tail_bytes(rest, self.tail_bytes));
+        } else {
+            self.tail.push_str(rest);
+            if self.tail.len() >= self.tail_bytes.saturating_mul(2) {
+                let start = self.tail.len() - cut::tail_bytes(&self.tail, self.tail_bytes).len();
+                self.tail.drain(..start);
+            }
+        }
+    }
+
+    fn exceeds_limits(&self, line_ended: bool) -> bool {
+        let lines = self.line_breaks + u64::from(!line_ended);
+        self.chars > self.limits.chars as u64 || lines > self.limits.lines as u64
+    }
+
+    fn finish(self) -> Outcome {
+        let Self { head, tail, .. } = self;
+        let kept_bytes = (head.len() + tail.len()) as u64;
+        let text = if kept_bytes == self.bytes {
+            Captured::whole(head + &tail)
+        } else {
+            let gap = Gap {
+                chars: self.chars - count_chars(&head) - count_chars(&tail),
+                line_breaks: self.line_breaks - count_breaks(&head) - count_breaks(&tail),
+            };
+            Captured { head, gap: Some(gap), tail }
+        };
+        Outcome { text, full_output: self.spill.finish(), fingerprint: self.fingerprint.finish() }
+    }
+}
+
+fn count_chars(text: &str) -> u64 {
+    text.chars().count() as u64
+}
+
+fn count_breaks(text: &str) -> u64 {
+    text.bytes().filter(|byte| *byte == b'\n').count() as u64
+}
