@@ -3,4 +3,5 @@
 //! No tool asks for permission, knows the session, or prints.
 
 pub mod arguments;
+pub mod bash;
 pub mod workspace;

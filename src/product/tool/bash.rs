@@ -1,0 +1,243 @@
+//! `execute_bash`: a shell line, run by `product::sandbox`, and its end told so that a model can act on it.
+//!
+//! It judges no command; whether one may run was decided before.
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::arguments;
+use crate::base::env::Env;
+use crate::base::json::Object;
+use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::product::sandbox::Process;
+use crate::product::sandbox::capture::Capture;
+use crate::product::sandbox::env::CommandEnv;
+use crate::product::sandbox::process::{self, CommandLine, Ending, Finished};
+
+/// What reaches the model unless it is configured (INTERFACES 7).
+pub const LIMITS: Limits = Limits { chars: 30_000, lines: 256 };
+
+/// A command that took longer than this is told so: for shorter ones it says nothing, and it makes equal results differ.
+const TELL_DURATION: Duration = Duration::from_secs(10);
+
+/// How many processes left running are named.
+const NAMED_PROCESSES: usize = 5;
+
+/// What is needed to run shell lines.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// Where commands start, absolute.
+    pub cwd: PathBuf,
+    /// The agent's whole environment; secrets are kept back here.
+    pub env: Env,
+    /// `bash.env`: names or globs of secrets that commands get to see all the same.
+    pub allow_env: Vec<String>,
+    /// The variables of providers' keys, which only their literal name in `allow_env` lets through.
+    pub key_names: Vec<String>,
+    /// `bash.timeout`: for calls that name none.
+    pub timeout: Duration,
+    /// `bash.max_timeout`: the most a call may ask for.
+    pub max_timeout: Duration,
+    /// What reaches the model.
+    pub limits: Limits,
+    /// Where long outputs are kept; made when it is needed.
+    pub output_dir: PathBuf,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct ExecuteBash {
+    spec: ToolSpec,
+    cwd: PathBuf,
+    env: CommandEnv,
+    timeout: Duration,
+    max_timeout: Duration,
+    output_dir: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    command: String,
+    /// Seconds.
+    timeout: Option<f64>,
+    background: Option<Background>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Background {
+    Job,
+    Service,
+}
+
+impl ExecuteBash {
+    /// Prepares the environment of all calls.
+    ///
+    /// # Errors
+    ///
+    /// The entry of `allow_env` that is no glob, and why.
+    pub fn new(shell: Shell) -> Result<Self, String> {
+        let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir } = shell;
+        let env = CommandEnv::new(&env, &key_names, &allow_env)?;
+        // A default above the maximum was meant: who waits that long by default may ask for as much.
+        let max_timeout = max_timeout.max(timeout);
+        let spec = ToolSpec {
+            name: "execute_bash",
+            description: include_str!("../../../assets/tools/execute_bash.md").trim_ascii_end(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "command": {"type": "string", "description": "The shell line; may span several lines."},
+                    "timeout": {"type": "number", "description": format!(
+                        "Seconds until it is ended; {} unless given, at most {}.", seconds(timeout), seconds(max_timeout),
+                    )},
+                    "background": {"type": "string", "enum": ["job", "service"], "description":
+                        "Leave out to wait for the command. `job` ends with the task, `service` outlives it."},
+                },
+                "required": ["command"],
+                "additionalProperties": false,
+            }),
+            risk: Risk::Dangerous,
+            limits,
+        };
+        Ok(Self { spec, cwd, env, timeout, max_timeout, output_dir })
+    }
+
+    /// The names of the variables that are kept from commands, sorted.
+    pub fn withheld(&self) -> &[String] {
+        self.env.withheld()
+    }
+
+    fn parse(arguments: &Object) -> Result<Arguments, String> {
+        let arguments: Arguments = arguments::parse(arguments)?;
+        if arguments.command.trim().is_empty() {
+            return Err("`command` is empty".to_owned());
+        }
+        if arguments.command.contains('\0') {
+            return Err(
+                "`command` holds a NUL character, which no shell takes; write it as \\0 inside quotes".to_owned()
+            );
+        }
+        if arguments.timeout.is_some_and(|timeout| timeout.is_nan() || timeout <= 0.0) {
+            return Err("`timeout` must be a number of seconds above 0".to_owned());
+        }
+        Ok(arguments)
+    }
+
+    fn ended(&self, finished: &Finished, capture: Capture, timeout: Duration) -> Output {
+        let status = self.status(finished.ending, timeout);
+        let outcome = capture.finish(&status);
+        let took = (finished.took > TELL_DURATION).then(|| format!("took {:.1} s", finished.took.as_secs_f64()));
+        let left = (!finished.running.is_empty()).then(|| still_running(&finished.running));
+        let footer: Vec<String> = left.into_iter().chain(took).chain([status]).collect();
+        Output {
+            text: outcome.text,
+            footer: Some(footer.join("\n")),
+            images: Vec::new(),
+            is_error: finished.ending != Ending::Exited(0),
+            full_output: outcome.full_output,
+            fingerprint: Some(outcome.fingerprint),
+        }
+    }
+
+    /// The last line of the result.
+    fn status(&self, ending: Ending, timeout: Duration) -> String {
+        match ending {
+            Ending::Exited(code) => format!("exit code: {code}"),
+            Ending::Signalled(number) => format!("killed by signal {number}{}", signal_name(number)),
+            Ending::Interrupted => "interrupted: the command and all it started were ended".to_owned(),
+            Ending::TimedOut if timeout < self.max_timeout => format!(
+                "timed out after {} s; raise the `timeout` parameter (at most {}) for longer commands",
+                seconds(timeout),
+                seconds(self.max_timeout)
+            ),
+            Ending::TimedOut => format!(
+                "timed out after {} s, the most that the `timeout` parameter allows; start longer work with \
+                 `nohup COMMAND > FILE 2>&1 &` and look at FILE later",
+                seconds(timeout)
+            ),
+        }
+    }
+}
+
+impl Tool for ExecuteBash {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Object) -> Result<Subject, String> {
+        Self::parse(arguments).map(|arguments| Subject::Command(arguments.command))
+    }
+
+    /// Cancelled, it takes up to two seconds longer than other tools where a process ignores the request to end.
+    fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
+        let arguments = match Self::parse(arguments) {
+            Ok(arguments) => arguments,
+            Err(complaint) => return Output::error(complaint),
+        };
+        if let Some(Background::Job | Background::Service) = arguments.background {
+            return Output::error(
+                "background jobs are not available here: run the command without `background`, or start it with \
+                 `nohup COMMAND > FILE 2>&1 &` and look at FILE later",
+            );
+        }
+        let asked = arguments.timeout.map_or(self.timeout, |asked| {
+            // Too large for a duration is too large for us as well.
+            Duration::try_from_secs_f64(asked).unwrap_or(Duration::MAX)
+        });
+        let timeout = asked.min(self.max_timeout);
+        let line = CommandLine { command: &arguments.command, cwd: &self.cwd, env: &self.env, timeout };
+        let mut capture = Capture::new(self.spec.limits, &self.output_dir);
+        match process::run(&line, &mut capture, context.progress, context.cancel) {
+            Ok(finished) => self.ended(&finished, capture, timeout),
+            Err(error) => Output::error(error.to_string()),
+        }
+    }
+}
+
+fn still_running(processes: &[Process]) -> String {
+    let named: Vec<String> =
+        processes.iter().take(NAMED_PROCESSES).map(|process| format!("{} {}", process.pid, process.name)).collect();
+    let (noun, verb) = if processes.len() == 1 { ("process", "is") } else { ("processes", "are") };
+    let more = match processes.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{} {noun} {verb} still running: {}{more}", processes.len(), named.join(", "))
+}
+
+/// Seconds without a needless point: `2`, `0.5`.
+fn seconds(duration: Duration) -> String {
+    duration.as_secs_f64().to_string()
+}
+
+/// The usual name of a signal, in parentheses after a blank; nothing for rare ones.
+fn signal_name(number: i32) -> String {
+    const NAMES: [(Signal, &str); 15] = [
+        (Signal::HUP, "SIGHUP"),
+        (Signal::INT, "SIGINT"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::ALARM, "SIGALRM"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::XCPU, "SIGXCPU"),
+        (Signal::XFSZ, "SIGXFSZ"),
+    ];
+    let known = NAMES.iter().find(|(signal, _)| signal.as_raw() == number);
+    known.map_or_else(String::new, |(_, name)| format!(" ({name})"))
+}
