@@ -4,4 +4,6 @@ pub mod cancel;
 pub mod clock;
 pub mod env;
 pub mod json;
+pub mod jsonl;
+pub mod lock;
 pub mod text;
