@@ -3,6 +3,7 @@
 //! Nothing here knows a terminal, a provider, a disk or a clock; only the driver knows tokio, threads and time.
 
 pub mod event;
+pub mod history;
 pub mod port;
 pub mod tool;
 pub mod truncate;
