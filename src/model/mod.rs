@@ -6,6 +6,7 @@
 
 pub mod error;
 pub mod message;
+pub mod replay;
 pub mod reply;
 pub mod request;
 pub mod usage;
