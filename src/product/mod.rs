@@ -2,4 +2,5 @@
 
 pub mod error;
 pub mod sandbox;
+pub mod session;
 pub mod tool;

@@ -1,0 +1,303 @@
+//! Between what was said and how it is written on disk. The only place that knows both.
+//!
+//! Every field is taken apart by name, so that a new one does not compile until it is kept. Nothing is read or written.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::Value;
+
+use crate::base::json::{self, Object};
+use crate::model::message::{
+    Assistant, AssistantPart, Image, Message, Origin, Part, Reasoning, ToolCall, ToolInput, ToolResult,
+};
+use crate::model::reply::StopReason;
+use crate::model::usage::Usage;
+
+use super::entry::{Content, MessageLine, Role, SummaryLine, UsageLine};
+
+/// Stands for something that is kept outside of the file and is not there.
+const MISSING: &str = "[this was kept outside of the session's file and could not be found]";
+/// How deep an object may be nested to be written as one. The parser takes 128 levels; the line around it needs a few.
+const MAX_DEPTH: usize = 100;
+
+/// Where a line stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its id.
+    pub id: u64,
+    /// What it follows.
+    pub parent_id: Option<u64>,
+    /// Milliseconds since 1970.
+    pub timestamp: i64,
+}
+
+/// The line for what a person said.
+pub fn user_line(parts: &[Part], place: Place) -> MessageLine {
+    line(place, Role::User, parts.iter().map(part_to_disk).collect())
+}
+
+/// The line for an answer. `cost` is in US dollars.
+pub fn assistant_line(answer: &Assistant, cost: Option<f64>, place: Place) -> MessageLine {
+    let Assistant { content, origin, stop, usage } = answer;
+    let Origin { provider, model } = origin.as_ref();
+    MessageLine {
+        model: Some(model.clone()),
+        provider: Some(provider.clone()),
+        usage: Some(usage_to_disk(*usage, cost)),
+        stop_reason: Some(stop.as_str().to_owned()),
+        ..line(place, Role::Assistant, content.iter().map(assistant_part_to_disk).collect())
+    }
+}
+
+/// The line for the result of one call.
+pub fn result_line(result: &ToolResult, place: Place) -> MessageLine {
+    let ToolResult { call_id, content, is_error } = result;
+    let content = content.iter().map(part_to_disk).collect();
+    let result = Content::ToolResult { tool_use_id: call_id.clone(), content, is_error: *is_error };
+    line(place, Role::Tool, vec![result])
+}
+
+/// What a line says; `None` where a later version's role said it.
+pub fn message(line: MessageLine) -> Option<Message> {
+    let MessageLine { id: _, parent_id: _, timestamp: _, role, model, provider, usage, stop_reason, content } = line;
+    match role {
+        Role::User => Some(Message::User(content.into_iter().filter_map(part).collect())),
+        Role::Assistant => Some(Message::Assistant(Assistant {
+            content: content.into_iter().filter_map(assistant_part).collect(),
+            origin: Arc::new(Origin { provider: provider.unwrap_or_default(), model: model.unwrap_or_default() }),
+            stop: StopReason::from_word(stop_reason.as_deref().unwrap_or("stop")),
+            usage: usage.map(usage_from_disk).unwrap_or_default(),
+        })),
+        Role::Tool => Some(Message::Tool(content.into_iter().filter_map(result).collect())),
+        Role::Unknown => None,
+    }
+}
+
+/// How the model is told what a summary says.
+pub fn summary(line: SummaryLine) -> Message {
+    let SummaryLine { id: _, parent_id: _, timestamp: _, text, first_kept_id: _, tokens_before: _ } = line;
+    Message::user(format!(
+        "The conversation so far was summarised to save space; the summary stands for what is no longer here.\n\n\
+         <summary>\n{text}\n</summary>"
+    ))
+}
+
+/// Joins results that were written one by one, and puts them in the order of the calls they answer.
+pub fn grouped(messages: impl IntoIterator<Item = Message>) -> Vec<Arc<Message>> {
+    let mut grouped: Vec<Message> = Vec::new();
+    for message in messages {
+        match (grouped.last_mut(), message) {
+            (Some(Message::Tool(results)), Message::Tool(more)) => results.extend(more),
+            (_, message) => grouped.push(message),
+        }
+    }
+    for place in 1..grouped.len() {
+        if let Some([Message::Assistant(answer), Message::Tool(results)]) = grouped.get_mut(place - 1..=place) {
+            // Results without a call go last; whether they go at all is decided before each request.
+            results
+                .sort_by_key(|result| answer.calls().position(|call| call.id == result.call_id).unwrap_or(usize::MAX));
+        }
+    }
+    grouped.into_iter().map(Arc::new).collect()
+}
+
+fn line(place: Place, role: Role, content: Vec<Content>) -> MessageLine {
+    let Place { id, parent_id, timestamp } = place;
+    let (model, provider, usage, stop_reason) = (None, None, None, None);
+    MessageLine { id, parent_id, timestamp, role, model, provider, usage, stop_reason, content }
+}
+
+fn part_to_disk(part: &Part) -> Content {
+    match part {
+        Part::Text(text) => text_to_disk(text),
+        Part::Image(Image { media_type, data }) => {
+            Content::Image { media_type: media_type.clone(), data: Some(BASE64.encode(data)), blob: None }
+        }
+    }
+}
+
+fn part(content: Content) -> Option<Part> {
+    match content {
+        Content::Text { text, blob } => text_from_disk(text, blob).map(Part::Text),
+        Content::Image { media_type, data, blob: _ } => {
+            let data = data.and_then(|data| BASE64.decode(data).ok());
+            Some(data.map_or_else(
+                || Part::Text(MISSING.to_owned()),
+                |data| Part::Image(Image { media_type, data: data.into() }),
+            ))
+        }
+        Content::Reasoning { .. } | Content::ToolUse { .. } | Content::ToolResult { .. } | Content::Unknown => None,
+    }
+}
+
+fn assistant_part_to_disk(part: &AssistantPart) -> Content {
+    match part {
+        AssistantPart::Text(text) => text_to_disk(text),
+        AssistantPart::Reasoning(Reasoning { text, signature, opaque }) => {
+            Content::Reasoning { text: text.clone(), signature: signature.clone(), data: opaque.clone() }
+        }
+        AssistantPart::ToolUse(ToolCall { id, name, input }) => {
+            let (input, raw, problem) = input_to_disk(input);
+            Content::ToolUse { id: id.clone(), name: name.clone(), input: Value::Object(input), raw, problem }
+        }
+    }
+}
+
+fn assistant_part(content: Content) -> Option<AssistantPart> {
+    match content {
+        Content::Text { text, blob } => text_from_disk(text, blob).map(AssistantPart::Text),
+        Content::Reasoning { text, signature, data } => {
+            Some(AssistantPart::Reasoning(Reasoning { text, signature, opaque: data }))
+        }
+        Content::ToolUse { id, name, input, raw, problem } => {
+            let input = input_from_disk(input, raw, problem);
+            Some(AssistantPart::ToolUse(ToolCall { id, name, input }))
+        }
+        Content::Image { .. } | Content::ToolResult { .. } | Content::Unknown => None,
+    }
+}
+
+fn result(content: Content) -> Option<ToolResult> {
+    match content {
+        Content::ToolResult { tool_use_id, content, is_error } => {
+            Some(ToolResult { call_id: tool_use_id, content: content.into_iter().filter_map(part).collect(), is_error })
+        }
+        Content::Text { .. }
+        | Content::Image { .. }
+        | Content::Reasoning { .. }
+        | Content::ToolUse { .. }
+        | Content::Unknown => None,
+    }
+}
+
+fn text_to_disk(text: &str) -> Content {
+    Content::Text { text: Some(text.to_owned()), blob: None }
+}
+
+fn text_from_disk(text: Option<String>, blob: Option<String>) -> Option<String> {
+    text.or_else(|| blob.map(|_| MISSING.to_owned()))
+}
+
+fn input_to_disk(input: &ToolInput) -> (Object, Option<String>, Option<String>) {
+    match input {
+        ToolInput::Object(object) if object.values().any(|value| is_deeper(value, MAX_DEPTH)) => {
+            (Object::new(), Some(json::canonical(object)), None)
+        }
+        ToolInput::Object(object) => (object.clone(), None, None),
+        ToolInput::Invalid { raw, problem } => (Object::new(), Some(raw.clone()), Some(problem.clone())),
+    }
+}
+
+fn input_from_disk(input: Value, raw: Option<String>, problem: Option<String>) -> ToolInput {
+    match (raw, problem, input) {
+        (Some(raw), Some(problem), _) => ToolInput::Invalid { raw, problem },
+        (Some(raw), None, _) => ToolInput::parse(&raw),
+        (None, _, Value::Object(object)) => ToolInput::Object(object),
+        (None, _, input @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_))) => {
+            ToolInput::parse(&input.to_string())
+        }
+    }
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(object) => levels == 0 || object.values().any(|item| is_deeper(item, levels - 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn usage_to_disk(usage: Usage, cost_usd: Option<f64>) -> UsageLine {
+    let Usage { input, output, cache_read, cache_write, reasoning } = usage;
+    UsageLine {
+        input_tokens: input,
+        output_tokens: output,
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+        reasoning_tokens: reasoning,
+        cost_usd,
+    }
+}
+
+fn usage_from_disk(line: UsageLine) -> Usage {
+    let UsageLine { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd: _ } =
+        line;
+    Usage {
+        input: input_tokens,
+        output: output_tokens,
+        cache_read: cache_read_tokens,
+        cache_write: cache_write_tokens,
+        reasoning: reasoning_tokens,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const PLACE: Place = Place { id: 1, parent_id: None, timestamp: 0 };
+
+    fn through_disk(line: &MessageLine) -> Message {
+        message(serde_json::from_str(&serde_json::to_string(line).unwrap()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_was_said_comes_back() {
+        let image = Part::Image(Image { media_type: "image/png".into(), data: vec![0, 255, 7].into() });
+        let parts = vec![Part::Text("a\n\u{0}é".into()), image.clone()];
+        assert_eq!(through_disk(&user_line(&parts, PLACE)), Message::User(parts));
+
+        let call = |id: &str, input| AssistantPart::ToolUse(ToolCall { id: id.into(), name: "t".into(), input });
+        let deep = format!("{}1{}", r#"{"a":["#.repeat(55), "]}".repeat(55));
+        let answer = Assistant {
+            content: vec![
+                AssistantPart::Reasoning(Reasoning {
+                    text: "hm".into(),
+                    signature: Some("s".into()),
+                    opaque: Some(json!({"x": [1]})),
+                }),
+                AssistantPart::Text("so".into()),
+                call("1", ToolInput::parse(r#"{"z": 1, "a": {"b": []}}"#)),
+                call("2", ToolInput::parse("{broken")),
+                call("3", ToolInput::parse(&deep)),
+            ],
+            origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
+            stop: StopReason::Other("odd".into()),
+            usage: Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 5 },
+        };
+        assert_eq!(through_disk(&assistant_line(&answer, Some(0.5), PLACE)), Message::Assistant(answer));
+
+        let result = ToolResult { call_id: "1".into(), content: vec![image], is_error: true };
+        assert_eq!(through_disk(&result_line(&result, PLACE)), Message::Tool(vec![result]));
+    }
+
+    #[test]
+    fn what_is_kept_elsewhere_is_named() {
+        let line = r#"{"role":"user","content":[{"type":"text","blob":"ab"},{"type":"image","media_type":"image/png","blob":"cd"},
+            {"type":"image","media_type":"image/png","data":"not base64!"},{"type":"text"},{"type":"new"}]}"#;
+        let parts = vec![Part::Text(MISSING.into()); 3];
+        assert_eq!(message(serde_json::from_str(line).unwrap()), Some(Message::User(parts)));
+    }
+
+    #[test]
+    fn results_are_joined_in_the_order_of_the_calls() {
+        let calls = ["a", "b"].map(|id| {
+            let input = ToolInput::Object(Object::new());
+            AssistantPart::ToolUse(ToolCall { id: id.into(), name: "t".into(), input })
+        });
+        let answer = Message::Assistant(Assistant {
+            content: calls.into(),
+            origin: Arc::new(Origin { provider: String::new(), model: String::new() }),
+            stop: StopReason::ToolUse,
+            usage: Usage::default(),
+        });
+        let result = |id: &str| ToolResult::text(id, "x", false);
+        let [x, b, a] = ["x", "b", "a"].map(|id| Message::Tool(vec![result(id)]));
+        let joined = grouped([answer.clone(), x, b, a, Message::user("next")]);
+        let expected = [answer, Message::Tool(vec![result("a"), result("b"), result("x")]), Message::user("next")];
+        assert!(joined.iter().map(Arc::as_ref).eq(&expected));
+    }
+}

@@ -1,0 +1,233 @@
+//! Reading a session's file: once over all lines for the tree, then again for the few that matter.
+//!
+//! Memory grows with the number of lines and with the active conversation, not with the file. Nothing is changed.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::jsonl::{self, Picker, Reader, Span};
+use crate::model::message::{Message, Origin};
+use crate::product::error::Error;
+
+use super::convert;
+use super::entry::{GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, SummaryLine, VERSION};
+use super::grant::Grant;
+use super::name;
+use super::tree::{NodeKind, Tree};
+
+/// A session's file, understood.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The first line; made up as far as it was lost.
+    pub header: Header,
+    /// How the lines hang together.
+    pub tree: Tree,
+    /// The name a person gave.
+    pub name: Option<String>,
+    /// The last grant, of whatever worth it is here.
+    pub grant: Option<Grant>,
+    /// The model that answers next.
+    pub origin: Origin,
+    /// Damaged lines.
+    pub broken: usize,
+    /// Whether the last line has no line break.
+    pub midline: bool,
+    file: File,
+    spans: Vec<Span>,
+}
+
+impl Loaded {
+    /// Reads `file`; `path` is for its name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, is no session, or was written by a later version.
+    pub fn read(file: &File, path: &Path) -> Result<Self, Error> {
+        let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
+        let file = file.try_clone().map_err(cannot)?;
+        let mut scan = Scan::default();
+        let mut rewound = &file;
+        io::Seek::rewind(&mut rewound).map_err(cannot)?;
+        let mut reader = Reader::new(BufReader::with_capacity(jsonl::BUFFER_BYTES, rewound), 0);
+        let mut first = true;
+        while let Some(record) = reader.read::<Outline>().map_err(cannot)? {
+            let (outline, span, recovered) = (record.value, record.span, record.recovered);
+            let text = record.text;
+            if std::mem::take(&mut first) {
+                scan.first(outline.kind, text, path)?;
+            }
+            scan.add(outline, span, text, recovered);
+            if scan.header.is_none() && reader.broken() == 0 {
+                return Err(foreign(path));
+            }
+        }
+        let (broken, midline) = (reader.broken(), reader.midline());
+        drop(reader);
+        let Scan { header, tree, spans, name, grant, origin } = scan;
+        let header = match header {
+            Some(header) => header,
+            // The first line is damaged, and what follows is nothing but ours.
+            None if !spans.is_empty() && name::id_of(path).is_some_and(name::is_id) => lost_header(path),
+            None => return Err(foreign(path)),
+        };
+        let origin =
+            origin.unwrap_or_else(|| Origin { provider: header.provider.clone(), model: header.model.clone() });
+        Ok(Self { header, tree, name, grant, origin, broken, midline, file, spans })
+    }
+
+    /// The id: that of the file's name, which a copy keeps unique, else that of the header.
+    pub fn id(&self, path: &Path) -> String {
+        name::id_of(path).unwrap_or(&self.header.id).to_owned()
+    }
+
+    /// What is sent to the model, and how many lines of it could not be read.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read any more.
+    pub fn messages(&self, path: &[usize]) -> io::Result<(Vec<Arc<Message>>, usize)> {
+        let active = self.tree.active(path);
+        let mut picker = Picker::new(&self.file)?;
+        let mut broken = 0;
+        let mut messages = Vec::with_capacity(active.messages.len() + 1);
+        if let Some(number) = active.summary {
+            match self.line::<SummaryLine>(&mut picker, number)? {
+                Some(line) => messages.push(convert::summary(line)),
+                None => broken += 1,
+            }
+        }
+        for number in active.messages {
+            match self.line::<MessageLine>(&mut picker, number)? {
+                Some(line) => messages.extend(convert::message(line)),
+                None => broken += 1,
+            }
+        }
+        Ok((convert::grouped(messages), broken))
+    }
+
+    /// Every message of `path`, also those that a summary stands for; unreadable ones are left out.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read any more.
+    pub fn all_messages(&self, path: &[usize]) -> io::Result<Vec<Message>> {
+        let mut picker = Picker::new(&self.file)?;
+        let mut messages = Vec::with_capacity(path.len());
+        for number in path {
+            // Anything but a message has no role and does not parse.
+            let line = self.line::<MessageLine>(&mut picker, *number)?;
+            messages.extend(line.and_then(convert::message));
+        }
+        Ok(messages)
+    }
+
+    /// The lines of `path` as they stand in the file, but for those that are no JSON any more.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read any more.
+    pub fn records(&self, path: &[usize]) -> io::Result<Vec<Value>> {
+        let mut picker = Picker::new(&self.file)?;
+        let mut records = Vec::with_capacity(path.len());
+        for number in path {
+            records.extend(self.line::<Value>(&mut picker, *number)?);
+        }
+        Ok(records)
+    }
+
+    /// The file and where the lines of `path` stand in it, for copying.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no handle left.
+    pub fn spans(&self, path: &[usize]) -> io::Result<(File, Vec<Span>)> {
+        let spans = path.iter().filter_map(|number| self.spans.get(*number).copied()).collect();
+        Ok((self.file.try_clone()?, spans))
+    }
+
+    fn line<T: DeserializeOwned>(&self, picker: &mut Picker<&File>, number: usize) -> io::Result<Option<T>> {
+        match self.spans.get(number) {
+            Some(span) => Ok(serde_json::from_slice(picker.pick(*span)?).ok()),
+            None => Ok(None),
+        }
+    }
+}
+
+/// What is gathered while the lines go by.
+#[derive(Default)]
+struct Scan {
+    header: Option<Header>,
+    tree: Tree,
+    spans: Vec<Span>,
+    name: Option<String>,
+    grant: Option<Grant>,
+    origin: Option<Origin>,
+}
+
+impl Scan {
+    /// Looks at the first line that can be read.
+    fn first(&mut self, kind: Kind, text: &str, path: &Path) -> Result<(), Error> {
+        if kind != Kind::Session {
+            return Ok(());
+        }
+        let header: Header = serde_json::from_str(text).map_err(|_| foreign(path))?;
+        if header.version > VERSION {
+            let message = format!("{} was written by a later version (format {})", path.display(), header.version);
+            return Err(Error::failed(message).hint("Update this program to go on with that session."));
+        }
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn add(&mut self, outline: Outline, span: Span, text: &str, recovered: bool) {
+        let Outline { kind, id, parent_id, target_id, first_kept_id } = outline;
+        let node = match kind {
+            Kind::Message => NodeKind::Message,
+            Kind::Summary => NodeKind::Summary { first_kept: first_kept_id },
+            Kind::Unknown if id != Link::Absent && parent_id != Link::Absent => NodeKind::Other,
+            Kind::Leaf => return self.tree.stand_at(target_id),
+            Kind::Name => return replace(&mut self.name, parsed(text).map(|NameLine { name }| name)),
+            // What was found next to damage may come from inside of something a model wrote.
+            Kind::Grant if recovered => return,
+            Kind::Grant => return replace(&mut self.grant, parsed(text).map(|GrantLine { mode }| mode)),
+            Kind::Model => {
+                let origin = parsed(text).map(|ModelLine { provider, model }| Origin { provider, model });
+                return replace(&mut self.origin, origin);
+            }
+            Kind::Session | Kind::Label | Kind::Checkpoint | Kind::Unknown => {
+                if let Link::Id(id) = id {
+                    self.tree.reserve(id);
+                }
+                return;
+            }
+        };
+        self.tree.add(id, parent_id, node);
+        self.spans.push(span);
+    }
+}
+
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
+}
+
+fn parsed<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+fn foreign(path: &Path) -> Error {
+    Error::usage(format!("{} is not a session", path.display()))
+        .hint("`agent sessions list --all` shows the sessions there are.")
+}
+
+fn lost_header(path: &Path) -> Header {
+    let id = name::id_of(path).unwrap_or_default().to_owned();
+    let (cwd, provider, model) = (String::new(), String::new(), String::new());
+    Header { version: VERSION, id, created_at: 0, cwd, provider, model, parent: None }
+}

@@ -1,0 +1,182 @@
+//! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
+//!
+//! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
+//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`list`] looks into many files cheaply, and [`recording`]
+//! turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
+
+pub mod convert;
+pub mod entry;
+pub mod grant;
+pub mod list;
+pub mod load;
+pub mod log;
+pub mod name;
+pub mod recording;
+pub mod store;
+pub mod tree;
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::base::clock::Clock;
+use crate::model::message::{Message, Origin, ToolResult};
+use crate::model::usage::Price;
+use crate::product::error::Error;
+
+use convert::Place;
+use entry::{GrantLine, MessageLine, ModelLine};
+use grant::Grant;
+use log::{Log, Sync};
+
+/// One conversation, as far as keeping it goes.
+///
+/// What is appended is in the file, in order, when the call returns; it survives the end of this process, and after
+/// [`Session::sync`] that of the machine. Where it cannot be written, the session goes on in memory: the first failure
+/// is returned, later ones are not, and everything missing is written as soon as something can be.
+#[derive(Debug)]
+pub struct Session {
+    log: Log,
+    clock: Clock,
+    last: Option<u64>,
+    next_id: u64,
+    origin: Option<Origin>,
+    price: Option<Price>,
+    answered: HashSet<String>,
+}
+
+impl Session {
+    fn new(log: Log, clock: Clock) -> Self {
+        Self { log, clock, last: None, next_id: 1, origin: None, price: None, answered: HashSet::new() }
+    }
+
+    /// A session that is never written, with an id like any other.
+    pub fn in_memory(clock: Clock) -> Self {
+        Self::new(Log::memory(name::session_id(clock.now_ms(), fastrand::u16(..))), clock)
+    }
+
+    /// The session's id. Before the first message it may still change, if another process takes the same name.
+    pub fn id(&self) -> &str {
+        self.log.id()
+    }
+
+    /// The session's file, once there is one.
+    pub fn path(&self) -> Option<&Path> {
+        self.log.path()
+    }
+
+    /// What the answers from here on cost; kept with each.
+    pub fn set_price(&mut self, price: Option<Price>) {
+        self.price = price;
+    }
+
+    /// Keeps a message. One without content is nothing to keep; of results, those not yet kept are.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append(&mut self, message: &Message) -> Result<(), Error> {
+        match message {
+            Message::User(parts) if parts.is_empty() => Ok(()),
+            Message::User(parts) => {
+                let place = self.place();
+                self.append_line(&convert::user_line(parts, place))
+            }
+            Message::Assistant(answer) if answer.content.is_empty() => Ok(()),
+            Message::Assistant(answer) => {
+                self.answered.clear();
+                let cost = self.price.map(|price| price.cost(&answer.usage));
+                let place = self.place();
+                self.append_line(&convert::assistant_line(answer, cost, place))
+            }
+            Message::Tool(results) => {
+                // Each is kept, whatever becomes of the others; only the first failure is reported anyway.
+                results.iter().map(|result| self.append_result(result)).fold(Ok(()), Result::and)
+            }
+        }
+    }
+
+    /// Keeps the result of one call the moment it is there, in whatever order calls finish. A second one is not kept.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_result(&mut self, result: &ToolResult) -> Result<(), Error> {
+        if !self.answered.insert(result.call_id.clone()) {
+            return Ok(());
+        }
+        let place = self.place();
+        self.append_line(&convert::result_line(result, place))
+    }
+
+    /// Keeps what a person allowed for this session.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_grant(&mut self, mode: Grant) -> Result<(), Error> {
+        self.append_aside(&GrantLine { mode })
+    }
+
+    /// Keeps which model answers from here on, if it is another one.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_model(&mut self, origin: &Origin) -> Result<(), Error> {
+        if self.origin.as_ref() == Some(origin) {
+            return Ok(());
+        }
+        self.origin = Some(origin.clone());
+        let Origin { provider, model } = origin.clone();
+        self.append_aside(&ModelLine { provider, model })
+    }
+
+    /// Brings to the disk what was appended: at once by [`Sync::run`], or beside on another thread.
+    pub fn sync(&mut self) -> Sync {
+        self.log.sync()
+    }
+
+    fn place(&mut self) -> Place {
+        let place = Place { id: self.next_id, parent_id: self.last, timestamp: self.clock.now_ms() };
+        self.last = Some(place.id);
+        // At the highest id there is, links still lead to the last line that has it.
+        self.next_id = self.next_id.saturating_add(1);
+        place
+    }
+
+    fn append_line(&mut self, line: &MessageLine) -> Result<(), Error> {
+        let written = json(line).and_then(|record| self.log.append(record));
+        written.map_err(|error| self.unwritten(error))
+    }
+
+    fn append_aside(&mut self, line: &impl Serialize) -> Result<(), Error> {
+        let written = json(line).and_then(|record| self.log.append_aside(record));
+        written.map_err(|error| self.unwritten(error))
+    }
+
+    fn unwritten(&self, error: io::Error) -> Error {
+        Error::failed(format!("session {} cannot be written and goes on in memory", self.id())).caused_by(error)
+    }
+
+    /// Goes on behind what was loaded.
+    fn follow(mut self, loaded: &load::Loaded, messages: &[Arc<Message>]) -> Self {
+        self.last = loaded.tree.leaf_id();
+        self.next_id = loaded.tree.last_id().saturating_add(1);
+        self.origin = Some(loaded.origin.clone());
+        if let Some(Message::Tool(results)) = messages.last().map(Arc::as_ref) {
+            self.answered = results.iter().map(|result| result.call_id.clone()).collect();
+        }
+        self
+    }
+}
+
+fn json(line: &impl Serialize) -> io::Result<Vec<u8>> {
+    serde_json::to_vec(line).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Finds sessions and opens them for going on; the only place that knows the folders.
+//!
+//! One writer a session: who comes second gets a copy of its own. Files are never changed by looking at them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::base::clock::Clock;
+use crate::base::lock;
+use crate::kernel::event::{Notice, NoticeCode};
+use crate::model::message::{Message, Origin};
+use crate::product::error::Error;
+
+use super::Session;
+use super::entry::{Header, VERSION};
+use super::grant::Grant;
+use super::list::{self, Info};
+use super::load::Loaded;
+use super::log::{Birth, Copied, Log};
+use super::name;
+
+/// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_millis(150);
+/// How many candidates an error about an ambiguous id shows.
+const CANDIDATES_SHOWN: usize = 5;
+
+/// All sessions of one user.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+    clock: Clock,
+}
+
+/// Which session is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selector {
+    /// The one of this directory with the last activity.
+    Newest,
+    /// The one whose id is this or begins with it, of any directory.
+    Id(String),
+    /// That file.
+    Path(PathBuf),
+}
+
+impl Selector {
+    /// Reads what a person wrote: what looks like a path is one, relative to `cwd`.
+    pub fn parse(text: &str, cwd: &Path) -> Self {
+        let is_path = text.contains('/') || Path::new(text).extension().is_some_and(|ending| ending == name::EXTENSION);
+        if is_path { Self::Path(cwd.join(text)) } else { Self::Id(text.to_owned()) }
+    }
+}
+
+/// A session that goes on.
+#[derive(Debug)]
+pub struct Opened {
+    /// Where it goes on.
+    pub session: Session,
+    /// What was said so far, as far as the model is to see it.
+    pub messages: Vec<Arc<Message>>,
+    /// What was allowed in it; only of files this user wrote here, and not of those named by a path.
+    pub grant: Option<Grant>,
+    /// Who answers next, as far as the file says so.
+    pub model: Option<Origin>,
+    /// What a person should know.
+    pub notices: Vec<Notice>,
+}
+
+/// A session to look at.
+#[derive(Debug)]
+pub struct History {
+    /// Its id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: Option<String>,
+    /// The first line.
+    pub header: Header,
+    /// Messages and summaries from the beginning to where it stands, as they are on disk.
+    pub records: Vec<Value>,
+    /// Damaged lines.
+    pub broken: usize,
+}
+
+impl Store {
+    /// The sessions under `data_dir`, which need not exist yet.
+    pub fn new(data_dir: &Path, clock: Clock) -> Self {
+        Self { root: data_dir.join("sessions"), clock }
+    }
+
+    /// A new session of `cwd`. Its file is made with its first message.
+    pub fn create(&self, cwd: &Path, origin: &Origin) -> Session {
+        let header = self.header(cwd, origin, None);
+        let log = Log::unborn(Birth { folder: self.folder(cwd), header, copy: None });
+        Session { origin: Some(origin.clone()), ..Session::new(log, self.clock) }
+    }
+
+    /// Opens a session for going on in `cwd`. `None` where the newest one is wanted and there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it does not exist, is not the only one meant, cannot be read, is no session, or is of a later version.
+    pub fn open(&self, selector: &Selector, cwd: &Path) -> Result<Option<Opened>, Error> {
+        let Some(path) = self.find(selector, cwd)? else {
+            return Ok(None);
+        };
+        let (file, writable) = open_file(&path)?;
+        let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
+        let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)?;
+        let loaded = Loaded::read(&file, &path)?;
+        let line = loaded.tree.path();
+        let (messages, unreadable) = loaded.messages(&line).map_err(cannot)?;
+        let grant = match selector {
+            Selector::Newest | Selector::Id(_) if self.is_own(&path) => loaded.grant,
+            Selector::Newest | Selector::Id(_) | Selector::Path(_) => None,
+        };
+        let mut notices = Vec::new();
+        let broken = loaded.broken + unreadable;
+        if broken > 0 {
+            let lines = if broken == 1 { "One damaged line".to_owned() } else { format!("{broken} damaged lines") };
+            let text = format!("{lines} of session {} could not be read in full; the rest goes on.", loaded.id(&path));
+            notices.push(Notice::new(NoticeCode::Session, text));
+        }
+        let session = if locked {
+            let id = loaded.id(&path);
+            let session = Session::new(Log::open(file, path.clone(), id, loaded.midline), self.clock);
+            session.follow(&loaded, &messages)
+        } else {
+            let fork = self.fork(&loaded, &path, &line, cwd).map_err(cannot)?;
+            let mut fork = fork.follow(&loaded, &messages);
+            if let Some(mode) = grant {
+                fork.append_grant(mode)?;
+            }
+            let reason = if writable { "is open in another process" } else { "cannot be written" };
+            let text = format!("Session {} {reason}; this goes on in a copy, {}.", loaded.id(&path), fork.id());
+            notices.push(Notice::new(NoticeCode::Session, text));
+            fork
+        };
+        let known = !loaded.origin.model.is_empty();
+        let model = known.then(|| loaded.origin.clone());
+        Ok(Some(Opened { session, messages, grant, model, notices }))
+    }
+
+    /// Reads a session without opening it for going on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn history(&self, selector: &Selector, cwd: &Path) -> Result<Option<History>, Error> {
+        let Some(path) = self.find(selector, cwd)? else {
+            return Ok(None);
+        };
+        let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
+        let loaded = Loaded::read(&plain_file(&path)?, &path)?;
+        let records = loaded.records(&loaded.tree.path()).map_err(cannot)?;
+        let id = loaded.id(&path);
+        let Loaded { header, name, broken, .. } = loaded;
+        Ok(Some(History { id, path, name, header, records, broken }))
+    }
+
+    /// The sessions of `cwd`, the one with the last activity first.
+    pub fn list(&self, cwd: &Path) -> Vec<Info> {
+        list::sorted(list::files(&self.folder(cwd)))
+    }
+
+    /// The sessions of all directories, the one with the last activity first.
+    pub fn list_all(&self) -> Vec<Info> {
+        list::sorted(self.folders().iter().flat_map(|folder| list::files(folder)))
+    }
+
+    fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {
+        match selector {
+            Selector::Newest => Ok(list::newest(&self.folder(cwd))),
+            Selector::Id(prefix) => self.find_id(prefix).map(Some),
+            Selector::Path(path) => Ok(Some(path.clone())),
+        }
+    }
+
+    fn find_id(&self, prefix: &str) -> Result<PathBuf, Error> {
+        let files = self.folders().into_iter().flat_map(|folder| list::files(&folder)).map(|file| file.path);
+        let mut found: Vec<PathBuf> =
+            files.filter(|path| name::id_of(path).is_some_and(|id| id.starts_with(prefix))).collect();
+        let is_exact = |path: &PathBuf| name::id_of(path) == Some(prefix);
+        if found.iter().filter(|path| is_exact(path)).count() == 1 {
+            found.retain(is_exact);
+        }
+        match found.as_slice() {
+            [] => Err(Error::usage(format!("no session has the id {prefix:?} or one that begins with it"))
+                .hint("`agent sessions list --all` shows the sessions there are.")),
+            [path] => Ok(path.clone()),
+            several => {
+                let mut shown: Vec<_> = several.iter().filter_map(|path| name::id_of(path)).collect();
+                shown.sort_unstable_by(|one, other| other.cmp(one));
+                shown.truncate(CANDIDATES_SHOWN);
+                let more = if several.len() > shown.len() { ", …" } else { "" };
+                let message = format!("{} sessions have an id that begins with {prefix:?}", several.len());
+                Err(Error::usage(message).hint(format!("Say which one: {}{more}.", shown.join(", "))))
+            }
+        }
+    }
+
+    fn fork(&self, loaded: &Loaded, path: &Path, line: &[usize], cwd: &Path) -> io::Result<Session> {
+        let header = self.header(cwd, &loaded.origin, Some(loaded.id(path)));
+        let (file, spans) = loaded.spans(line)?;
+        let birth = Birth { folder: self.folder(cwd), header, copy: Some(Copied { file, spans }) };
+        Ok(Session::new(Log::unborn(birth), self.clock))
+    }
+
+    fn header(&self, cwd: &Path, origin: &Origin, parent: Option<String>) -> Header {
+        let created_at = self.clock.now_ms();
+        let Origin { provider, model } = origin.clone();
+        let id = name::session_id(created_at, fastrand::u16(..));
+        Header { version: VERSION, id, created_at, cwd: cwd.display().to_string(), provider, model, parent }
+    }
+
+    fn folder(&self, cwd: &Path) -> PathBuf {
+        self.root.join(name::folder(cwd))
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+    }
+
+    /// Whether a file of our folder is a plain one that belongs to this user and that nobody else may write.
+    fn is_own(&self, path: &Path) -> bool {
+        let others_write = 0o022;
+        path.starts_with(&self.root)
+            && fs::symlink_metadata(path).is_ok_and(|file| {
+                file.is_file() && file.uid() == rustix::process::geteuid().as_raw() && file.mode() & others_write == 0
+            })
+    }
+}
+
+/// Opens a file for going on, or only for reading where no more is allowed.
+fn open_file(path: &Path) -> Result<(File, bool), Error> {
+    let plain = plain_file(path)?;
+    match OpenOptions::new().read(true).append(true).open(path) {
+        Ok(file) => Ok((file, true)),
+        Err(_) => Ok((plain, false)),
+    }
+}
+
+/// Opens a file for reading; anything but a plain one is refused, above all a pipe that would never end.
+fn plain_file(path: &Path) -> Result<File, Error> {
+    let missing = |error: io::Error| {
+        Error::usage(format!("cannot open {}", path.display()))
+            .caused_by(error)
+            .hint("`agent sessions list --all` shows the sessions there are.")
+    };
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path).map_err(missing)?;
+    if !file.metadata().map_err(missing)?.is_file() {
+        return Err(Error::usage(format!("{} is not a file", path.display())));
+    }
+    Ok(file)
+}
