@@ -1,1 +1,3 @@
 //! Ways in and out, each thin over the product.
+
+pub mod command;

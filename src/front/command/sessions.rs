@@ -1,0 +1,218 @@
+//! `agent sessions list` and `agent sessions show`: what there is, and what was said.
+//!
+//! Only words and columns; what is known of a session comes from `product::session`.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::base::text::cut;
+use crate::product::error::Error;
+use crate::product::session::list::Info;
+use crate::product::session::name;
+use crate::product::session::store::{History, Selector, Store};
+
+/// How much of a directory is shown in a list: its end tells directories apart.
+const CWD_CHARS: usize = 40;
+/// How much of a result is shown; the whole is in the JSON form.
+const RESULT_LINES: usize = 20;
+
+/// Which sessions are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the working directory.
+    Here,
+    /// Those of all directories.
+    All,
+}
+
+/// How something is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// For people.
+    Text,
+    /// One JSON value.
+    Json,
+}
+
+/// Prints the sessions there are, the one with the last activity first.
+///
+/// # Errors
+///
+/// When it cannot be printed.
+pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn Write) -> Result<(), Error> {
+    let infos = match scope {
+        Scope::Here => store.list(cwd),
+        Scope::All => store.list_all(),
+    };
+    let text = match form {
+        Form::Json => format!("{}\n", Value::from(infos.iter().map(info_json).collect::<Vec<_>>())),
+        Form::Text if infos.is_empty() => match scope {
+            Scope::Here => "No sessions in this directory; `--all` shows those of others.\n".to_owned(),
+            Scope::All => "No sessions.\n".to_owned(),
+        },
+        Form::Text => infos.iter().map(|info| info_line(info, scope)).collect(),
+    };
+    print(out, &text)
+}
+
+/// Prints a conversation, from its beginning to where it stands.
+///
+/// # Errors
+///
+/// When there is no such session, it cannot be read, or it cannot be printed.
+pub fn show(store: &Store, selector: &Selector, cwd: &Path, form: Form, out: &mut dyn Write) -> Result<(), Error> {
+    let Some(history) = store.history(selector, cwd)? else {
+        return Err(Error::usage("this directory has no session"));
+    };
+    let text = match form {
+        Form::Json => format!("{}\n", history_json(&history)),
+        Form::Text => history_text(&history),
+    };
+    print(out, &text)
+}
+
+/// The session as the vocabulary of the wire knows it.
+pub fn info_json(info: &Info) -> Value {
+    let Info { id, path: _, name, title: _, cwd, created_at, updated_at, model, messages } = info;
+    json!({
+        "id": id, "name": name, "cwd": cwd, "created_at": created_at, "updated_at": updated_at,
+        "model": format!("{}/{}", model.provider, model.model), "messages": messages,
+    })
+}
+
+fn info_line(info: &Info, scope: Scope) -> String {
+    let when = name::readable(info.updated_at);
+    let title = info.name.as_deref().or(info.title.as_deref()).unwrap_or("(nothing said)");
+    let plural = if info.messages == 1 { "message " } else { "messages" };
+    let place = match scope {
+        Scope::Here => String::new(),
+        Scope::All => format!("{:<CWD_CHARS$}  ", visible_line(cut::tail(&info.cwd, CWD_CHARS))),
+    };
+    format!("{}  {when}  {:>5} {plural}  {place}{}\n", info.id, info.messages, visible_line(title))
+}
+
+fn history_json(history: &History) -> Value {
+    let History { id, path: _, name, header, records, broken: _ } = history;
+    json!({
+        "id": id, "name": name, "cwd": header.cwd, "created_at": header.created_at, "parent": header.parent,
+        "provider": header.provider, "model": header.model, "messages": records,
+    })
+}
+
+fn history_text(history: &History) -> String {
+    let History { id, path, name, header, records, broken } = history;
+    let mut text = format!("session  {id}\n");
+    let mut line = |key: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{key:<8} {}", visible_line(value));
+        }
+    };
+    line("name", name.as_deref().unwrap_or_default());
+    line("in", &header.cwd);
+    line("begun", &name::readable(header.created_at));
+    line("model", format!("{}/{}", header.provider, header.model).trim_matches('/'));
+    line("copy of", header.parent.as_deref().unwrap_or_default());
+    line("file", &path.display().to_string());
+    if *broken > 0 {
+        line("damage", &format!("{broken} lines could not be read in full"));
+    }
+    for record in records {
+        record_text(record, &mut text);
+    }
+    text
+}
+
+fn record_text(record: &Value, text: &mut String) {
+    if record.get("type").and_then(Value::as_str) == Some("summary") {
+        text.push_str("\n── summary of what came before ──\n");
+        push_visible(text, string(record, "text"));
+        return;
+    }
+    let role = string(record, "role");
+    // Results follow their calls without a heading of their own.
+    if role != "tool" {
+        let _ = write!(text, "\n── {} ──\n", visible_line(role));
+    }
+    for part in record.get("content").and_then(Value::as_array).into_iter().flatten() {
+        part_text(part, text);
+    }
+}
+
+fn part_text(part: &Value, text: &mut String) {
+    match string(part, "type") {
+        "text" => push_visible(text, string(part, "text")),
+        "reasoning" => {
+            for line in string(part, "text").lines() {
+                let _ = writeln!(text, "  | {}", visible_line(line));
+            }
+        }
+        "image" => {
+            let _ = writeln!(text, "[picture, {}]", visible_line(string(part, "media_type")));
+        }
+        "tool_use" => {
+            let input = part.get("input").map(Value::to_string).unwrap_or_default();
+            let raw = part.get("raw").and_then(Value::as_str).unwrap_or(&input);
+            let _ = writeln!(text, "> {} {}", visible_line(string(part, "name")), visible_line(raw));
+        }
+        "tool_result" => result_text(part, text),
+        other => {
+            let _ = writeln!(text, "[{}]", visible_line(other));
+        }
+    }
+}
+
+fn result_text(result: &Value, text: &mut String) {
+    if result.get("is_error").and_then(Value::as_bool) == Some(true) {
+        text.push_str("  (failed)\n");
+    }
+    for part in result.get("content").and_then(Value::as_array).into_iter().flatten() {
+        let mut inner = String::new();
+        part_text(part, &mut inner);
+        let count = inner.lines().count();
+        for line in inner.lines().take(RESULT_LINES) {
+            let _ = writeln!(text, "  {line}");
+        }
+        if count > RESULT_LINES {
+            let _ = writeln!(text, "  … {} more lines", count - RESULT_LINES);
+        }
+    }
+}
+
+fn string<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn push_visible(text: &mut String, said: &str) {
+    for line in said.lines() {
+        let _ = writeln!(text, "{}", visible_line(line));
+    }
+}
+
+/// One line in which nothing can move the cursor, hide, or turn the text around.
+fn visible_line(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' => visible.push_str("    "),
+            '\n' => visible.push('⏎'),
+            // The directional controls of Unicode: text that reads otherwise than it is.
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                visible.extend(character.escape_unicode());
+            }
+            character if character.is_control() => visible.extend(character.escape_default()),
+            character => visible.push(character),
+        }
+    }
+    visible
+}
+
+fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.map_err(|error| Error::failed("cannot print").caused_by(error))
+}
+
+#[cfg(test)]
+mod tests;
