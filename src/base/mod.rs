@@ -6,4 +6,5 @@ pub mod env;
 pub mod json;
 pub mod jsonl;
 pub mod lock;
+pub mod panic;
 pub mod text;

@@ -2,8 +2,16 @@
 //!
 //! Nothing here knows a terminal, a provider, a disk or a clock; only the driver knows tokio, threads and time.
 
+pub mod driver;
+pub mod effect;
 pub mod event;
 pub mod history;
+pub mod input;
+pub mod loop_guard;
+pub mod node;
 pub mod port;
+pub mod retry;
+pub mod schedule;
 pub mod tool;
+pub mod toolbox;
 pub mod truncate;

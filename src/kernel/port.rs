@@ -4,10 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::model::message::{Message, ToolCall, ToolResult};
+use crate::base::json::canonical;
+use crate::base::text::cut::ellipsis;
+use crate::model::message::{Message, ToolCall, ToolInput, ToolResult};
 
 use super::event::Event;
-use super::tool::{Output, Risk, Subject};
+use super::tool::{Limits, Output, Risk, Subject};
 
 /// A call whose arguments have been checked and which waits for permission.
 #[derive(Clone, Debug)]
@@ -18,7 +20,28 @@ pub struct PendingCall {
     pub risk: Risk,
     /// What it would touch.
     pub subject: Subject,
+    /// How much of its output the model gets to see.
+    pub limits: Limits,
 }
+
+impl PendingCall {
+    /// What the call would do, in one line of at most 200 characters.
+    pub fn summary(&self) -> String {
+        let line = match &self.subject {
+            Subject::Command(command) => command.clone(),
+            Subject::Read(paths) | Subject::Write(paths) => {
+                paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+            }
+            Subject::Other => match &self.call.input {
+                ToolInput::Object(object) => canonical(object),
+                ToolInput::Invalid { raw, .. } => raw.clone(),
+            },
+        };
+        ellipsis(&line.split_whitespace().collect::<Vec<_>>().join(" "), SUMMARY_CHARS)
+    }
+}
+
+const SUMMARY_CHARS: usize = 200;
 
 /// What the gate says to one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +83,9 @@ pub trait Gate {
 
 /// May look at what goes on and change it.
 pub trait Hooks: Send + Sync {
+    /// Sees what a running call has to show before anyone else does, and may change it.
+    fn tool_progress(&self, text: &mut String);
+
     /// Sees an output before it is cut and shown to anyone, and may change it.
     fn tool_finished(&self, call: &ToolCall, output: &mut Output);
 }

@@ -44,6 +44,10 @@ pub enum ErrorKind {
     Refused,
     /// The request is not understood, or what it names does not exist.
     InvalidRequest,
+    /// The answer held neither words nor calls.
+    Empty,
+    /// The answer was cut by the output limit.
+    Length,
     /// The caller threw the switch.
     Cancelled,
     /// A defect of this program.
@@ -62,6 +66,8 @@ impl ErrorKind {
             Self::Context => "context",
             Self::Refused => "refused",
             Self::InvalidRequest => "invalid_request",
+            Self::Empty => "empty",
+            Self::Length => "length",
             Self::Cancelled => "cancelled",
             Self::Internal => "internal",
         }
@@ -70,9 +76,14 @@ impl ErrorKind {
     fn usually_passes(self) -> bool {
         match self {
             Self::RateLimit | Self::Overload | Self::Network | Self::Timeout => true,
-            Self::Auth | Self::Context | Self::Refused | Self::InvalidRequest | Self::Cancelled | Self::Internal => {
-                false
-            }
+            Self::Auth
+            | Self::Context
+            | Self::Refused
+            | Self::InvalidRequest
+            | Self::Empty
+            | Self::Length
+            | Self::Cancelled
+            | Self::Internal => false,
         }
     }
 }

@@ -1,0 +1,243 @@
+//! Carries out what the node asks for, and tells it what came of it: the only impure file of the kernel.
+//!
+//! The model's stream, waits and the gate run on the caller's current-thread runtime; each tool call runs on a
+//! blocking thread of its own. Nothing is decided here.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::base::cancel::Cancel;
+use crate::base::json::Object;
+use crate::base::panic::caught;
+use crate::model::Model;
+use crate::model::message::Message;
+use crate::model::reply::Delta;
+use crate::model::request::{Options, Request, ToolChoice};
+
+use super::effect::{Effect, Outcome};
+use super::event::Event;
+use super::history::legal;
+use super::input::{Input, Stop};
+use super::node::Node;
+use super::port::{Gate, Hooks, PendingCall, Sink};
+use super::tool::{Output, Tool, ToolContext};
+use super::toolbox::Toolbox;
+
+/// How long stopped calls may take to end before they are left to themselves. A shell call needs 2 s between TERM
+/// and KILL, and a moment to sweep.
+const STOPPING: Duration = Duration::from_secs(5);
+
+/// Everything a node needs to act.
+pub struct Driver<'a> {
+    /// Who is asked.
+    pub model: &'a dyn Model,
+    /// What can be called.
+    pub tools: &'a Toolbox,
+    /// Who permits calls.
+    pub gate: &'a dyn Gate,
+    /// Who may change outputs.
+    pub hooks: Arc<dyn Hooks>,
+    /// Who keeps and shows what happens.
+    pub sink: &'a mut dyn Sink,
+    /// The system prompt.
+    pub system: Arc<str>,
+    /// How answers are to be made.
+    pub options: Options,
+    /// Thrown when the task is to end.
+    pub cancel: Cancel,
+    /// When the task is to end at the latest.
+    pub timeout: Option<Duration>,
+}
+
+/// What a tool's thread reports.
+enum Report {
+    Progress { id: String, text: String },
+    Finished { place: usize, output: Output, duration: Duration },
+}
+
+/// The calls that run at the moment.
+struct Running {
+    places: BTreeSet<usize>,
+    sender: UnboundedSender<Report>,
+    receiver: UnboundedReceiver<Report>,
+    cancel: Cancel,
+    /// When stopped calls are given up.
+    give_up: Option<Instant>,
+}
+
+impl Driver<'_> {
+    /// Gives `node` something to do and runs until the task is over.
+    pub async fn run(&mut self, node: &mut Node, message: Message) -> Outcome {
+        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let (sender, receiver) = unbounded_channel();
+        let mut running = Running { places: BTreeSet::new(), sender, receiver, cancel: Cancel::new(), give_up: None };
+        let mut inputs = VecDeque::from([Input::Submitted(message)]);
+        loop {
+            let input = match inputs.pop_front() {
+                Some(input) => input,
+                None => self.next_report(&mut running, deadline).await,
+            };
+            for effect in node.step(input) {
+                match effect {
+                    Effect::Keep(message) => self.sink.message(&message),
+                    Effect::KeepResult(result) => self.sink.result(&result),
+                    Effect::Emit(event) => self.sink.event(&event),
+                    Effect::Ask(choice) => inputs.push_back(self.ask(node, choice, deadline).await),
+                    Effect::Wait(wait) => inputs.push_back(self.wait(wait, deadline).await),
+                    Effect::Prepare(calls) => {
+                        let checked = calls.iter().map(|call| self.tools.prepare(call));
+                        inputs.push_back(Input::Prepared(checked.collect()));
+                    }
+                    Effect::Decide(calls) => inputs.push_back(self.decide(&calls, deadline).await),
+                    Effect::Run { place, pending } => self.start(place, pending, &mut running),
+                    Effect::StopTools => {
+                        running.cancel.cancel();
+                        running.give_up = Some(Instant::now() + STOPPING);
+                    }
+                    Effect::Finish(outcome) => return outcome,
+                }
+            }
+        }
+    }
+
+    async fn ask(&mut self, node: &Node, choice: ToolChoice, deadline: Option<Instant>) -> Input {
+        let request = Request {
+            system: Arc::clone(&self.system),
+            messages: legal(node.history()),
+            tools: self.tools.offers(),
+            tool_choice: choice,
+            options: self.options.clone(),
+        };
+        let (attempt, _link) = self.cancel.child();
+        let sink = &mut *self.sink;
+        let mut partial = String::new();
+        let mut shown = false;
+        let mut show = |delta: Delta<'_>| {
+            shown = true;
+            match delta {
+                Delta::Text(text) => {
+                    partial.push_str(text);
+                    sink.event(&Event::Text(text.to_owned()));
+                }
+                Delta::Reasoning(text) => sink.event(&Event::Reasoning(text.to_owned())),
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            why = stopped(&self.cancel, deadline) => Err(why),
+            answer = self.model.reply(&request, &mut show, &attempt) => Ok(answer),
+        };
+        let dice = fastrand::f64();
+        match answer {
+            Ok(Ok(reply)) => Input::Replied { reply, shown, dice },
+            Ok(Err(error)) => Input::ReplyFailed { error, shown, dice },
+            Err(why) => Input::Stopped { why, partial },
+        }
+    }
+
+    async fn wait(&self, wait: Duration, deadline: Option<Instant>) -> Input {
+        tokio::select! {
+            why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
+            () = tokio::time::sleep(wait) => Input::WaitOver,
+        }
+    }
+
+    async fn decide(&self, calls: &[PendingCall], deadline: Option<Instant>) -> Input {
+        tokio::select! {
+            biased;
+            verdicts = self.gate.decide(calls) => Input::Decided(verdicts),
+            why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
+        }
+    }
+
+    fn start(&self, place: usize, pending: PendingCall, running: &mut Running) {
+        running.places.insert(place);
+        let sender = running.sender.clone();
+        let cancel = running.cancel.clone();
+        let hooks = Arc::clone(&self.hooks);
+        let tool = self.tools.get(&pending.call.name).cloned();
+        tokio::task::spawn_blocking(move || {
+            let begun = Instant::now();
+            let mut output = match tool {
+                Some(tool) => guarded(tool.as_ref(), &pending, &cancel, hooks.as_ref(), &sender),
+                None => Output::error("the tool is gone"),
+            };
+            hooks.tool_finished(&pending.call, &mut output);
+            // Nobody listens any more once the task has been given up.
+            let _ = sender.send(Report::Finished { place, output, duration: begun.elapsed() });
+        });
+    }
+
+    /// The next thing a running call reports, progress aside.
+    async fn next_report(&mut self, running: &mut Running, deadline: Option<Instant>) -> Input {
+        loop {
+            let report = if let Some(give_up) = running.give_up {
+                tokio::select! {
+                    report = running.receiver.recv() => report,
+                    () = tokio::time::sleep_until(give_up.into()) => None,
+                }
+            } else {
+                tokio::select! {
+                    biased;
+                    why = stopped(&self.cancel, deadline) => return Input::Stopped { why, partial: String::new() },
+                    report = running.receiver.recv() => report,
+                }
+            };
+            match report {
+                Some(Report::Progress { id, text }) => self.sink.event(&Event::ToolProgress { id, text }),
+                Some(Report::Finished { place, output, duration }) => {
+                    if running.places.remove(&place) {
+                        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+                        return Input::ToolFinished { place, output, duration_ms };
+                    }
+                }
+                None => {
+                    let place = running.places.pop_first().unwrap_or_default();
+                    let output = Output::error("interrupted; the call did not end in time and was left to itself");
+                    return Input::ToolFinished { place, output, duration_ms: 0 };
+                }
+            }
+        }
+    }
+}
+
+/// Runs a tool; a panic in it becomes a failed output.
+fn guarded(
+    tool: &dyn Tool,
+    pending: &PendingCall,
+    cancel: &Cancel,
+    hooks: &dyn Hooks,
+    sender: &UnboundedSender<Report>,
+) -> Output {
+    let id = &pending.call.id;
+    let progress = |text: &str| {
+        let mut text = text.to_owned();
+        hooks.tool_progress(&mut text);
+        let _ = sender.send(Report::Progress { id: id.clone(), text });
+    };
+    let context = ToolContext { call_id: id, cancel, progress: &progress };
+    let none = Object::new();
+    let arguments = pending.call.input.object().unwrap_or(&none);
+    caught(|| tool.run(arguments, &context)).unwrap_or_else(|defect| {
+        Output::error(format!("the tool failed with an internal error: {defect}; try another way"))
+    })
+}
+
+/// Completes when the task is to end.
+async fn stopped(cancel: &Cancel, deadline: Option<Instant>) -> Stop {
+    let Some(deadline) = deadline else {
+        cancel.cancelled().await;
+        return Stop::Cancelled;
+    };
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Stop::Cancelled,
+        () = tokio::time::sleep_until(deadline.into()) => Stop::TimedOut,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! The driver with a scripted model and tools that wait for each other.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+
+use serde_json::json;
+
+use super::*;
+use crate::kernel::effect::End;
+use crate::kernel::node::Settings;
+use crate::kernel::port::{Verdict, Verdicts};
+use crate::kernel::retry::Policy;
+use crate::kernel::tool::{Limits, Risk, Subject, ToolSpec};
+use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
+use crate::model::reply::{Reply, StopReason};
+use crate::model::{ModelInfo, ReplyFuture};
+
+/// Answers from a list; an empty list never answers.
+struct Scripted {
+    info: ModelInfo,
+    replies: Mutex<VecDeque<Reply>>,
+}
+
+impl Model for Scripted {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn reply<'a>(&'a self, _: &'a Request, deltas: &'a mut dyn FnMut(Delta<'_>), _: &'a Cancel) -> ReplyFuture<'a> {
+        let next = self.replies.lock().unwrap().pop_front();
+        Box::pin(async move {
+            deltas(Delta::Text("some "));
+            match next {
+                Some(reply) => Ok(reply),
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// A tool made of a function.
+struct Function<F> {
+    spec: ToolSpec,
+    run: F,
+}
+
+impl<F: Fn(&ToolContext<'_>) -> Output + Send + Sync> Tool for Function<F> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, _: &Object) -> Result<Subject, String> {
+        Ok(Subject::Command("x".into()))
+    }
+
+    fn run(&self, _: &Object, context: &ToolContext<'_>) -> Output {
+        (self.run)(context)
+    }
+}
+
+fn tool(run: impl Fn(&ToolContext<'_>) -> Output + Send + Sync + 'static) -> Toolbox {
+    let spec = ToolSpec {
+        name: "tool",
+        description: "",
+        parameters: json!({"type": "object"}),
+        risk: Risk::Safe,
+        limits: Limits { chars: 1_000, lines: 100 },
+    };
+    Toolbox::new(vec![Arc::new(Function { spec, run })])
+}
+
+struct AllowAll;
+
+impl Gate for AllowAll {
+    fn decide<'a>(&'a self, calls: &'a [PendingCall]) -> Verdicts<'a> {
+        Box::pin(async move { vec![Verdict::Allow; calls.len()] })
+    }
+}
+
+struct NoHooks;
+
+impl Hooks for NoHooks {
+    fn tool_progress(&self, _: &mut String) {}
+
+    fn tool_finished(&self, _: &ToolCall, _: &mut Output) {}
+}
+
+#[derive(Default)]
+struct Kept {
+    results: Vec<ToolResult>,
+    events: Vec<Event>,
+}
+
+impl Sink for Kept {
+    fn message(&mut self, _: &Arc<Message>) {}
+
+    fn result(&mut self, result: &ToolResult) {
+        self.results.push(result.clone());
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.events.push(event.clone());
+    }
+}
+
+fn calls(count: usize) -> Reply {
+    let call = |place| {
+        let input = ToolInput::Object(Object::new());
+        AssistantPart::ToolUse(ToolCall { id: format!("c{place}"), name: "tool".into(), input })
+    };
+    Reply { content: (0..count).map(call).collect(), stop: StopReason::ToolUse, usage: Default::default() }
+}
+
+fn words(text: &str) -> Reply {
+    Reply { content: vec![AssistantPart::Text(text.into())], stop: StopReason::Stop, usage: Default::default() }
+}
+
+async fn run(replies: Vec<Reply>, tools: &Toolbox, cancel: Cancel, timeout: Option<Duration>) -> (Outcome, Kept, Node) {
+    let info = ModelInfo {
+        origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
+        label: "m".into(),
+        window: None,
+        max_output: None,
+        price: None,
+        reasoning: false,
+        images: false,
+    };
+    let model = Scripted { info: info.clone(), replies: Mutex::new(replies.into()) };
+    let settings = Settings {
+        max_turns: None,
+        max_cost: None,
+        retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
+        loop_detection: true,
+        overhead_tokens: 0,
+    };
+    let mut node = Node::new(settings, info, Vec::new());
+    let mut kept = Kept::default();
+    let mut driver = Driver {
+        model: &model,
+        tools,
+        gate: &AllowAll,
+        hooks: Arc::new(NoHooks),
+        sink: &mut kept,
+        system: "".into(),
+        options: Options::default(),
+        cancel,
+        timeout,
+    };
+    let outcome = driver.run(&mut node, Message::user("go")).await;
+    (outcome, kept, node)
+}
+
+#[tokio::test]
+async fn calls_overlap_and_results_keep_the_order_of_calls() {
+    let barrier = Arc::new(Barrier::new(4));
+    // Would wait for ever if the calls did not run at the same time.
+    let tools = tool(move |context| {
+        barrier.wait();
+        Output::ok(context.call_id)
+    });
+    let (outcome, kept, node) = run(vec![calls(4), words("done")], &tools, Cancel::new(), None).await;
+    assert_eq!((outcome.text.as_str(), outcome.end), ("done", End::Answered));
+    assert_eq!(kept.results.len(), 4);
+    let Message::Tool(results) = &*node.history()[2] else { panic!("no results") };
+    for (place, result) in results.iter().enumerate() {
+        assert_eq!(result.content, [Part::Text(format!("c{place}"))]);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_a_tool_is_a_result() {
+    let tools = tool(|_| panic!("oh"));
+    let (outcome, kept, _) = run(vec![calls(1), words("done")], &tools, Cancel::new(), None).await;
+    assert_eq!(outcome.end, End::Answered);
+    assert!(kept.results[0].is_error);
+}
+
+#[tokio::test]
+async fn cancelling_ends_tools_at_once_and_answers_every_call() {
+    let cancel = Cancel::new();
+    let thrower = cancel.clone();
+    let begun = AtomicUsize::new(0);
+    let tools = tool(move |context| {
+        if begun.fetch_add(1, Ordering::SeqCst) == 1 {
+            thrower.cancel();
+        }
+        while !context.cancel.is_cancelled() {
+            std::thread::yield_now();
+        }
+        Output::error("partial output")
+    });
+    let started = Instant::now();
+    let (outcome, kept, node) = run(vec![calls(2)], &tools, cancel, None).await;
+    assert_eq!(outcome.end, End::Cancelled);
+    assert!(started.elapsed() < Duration::from_secs(2));
+    assert_eq!(kept.results.len(), 2);
+    assert!(kept.results.iter().all(|result| format!("{:?}", result.content).contains("interrupted")));
+    assert!(matches!(&*node.history()[2], Message::Tool(results) if results.len() == 2));
+}
+
+#[tokio::test]
+async fn a_silent_model_ends_with_the_time_limit_and_its_words_are_kept() {
+    let tools = tool(|_| Output::ok(""));
+    let (outcome, _, node) = run(vec![], &tools, Cancel::new(), Some(Duration::from_millis(30))).await;
+    assert_eq!(outcome.end, End::TimedOut);
+    assert!(matches!(&*node.history()[1], Message::Assistant(answer) if answer.text() == "some "));
+}
+
+#[tokio::test]
+async fn progress_is_shown_before_the_result() {
+    let tools = tool(|context| {
+        (context.progress)("half way");
+        Output::ok("there")
+    });
+    let (_, kept, _) = run(vec![calls(1), words("done")], &tools, Cancel::new(), None).await;
+    let place = |wanted: fn(&Event) -> bool| kept.events.iter().position(wanted).expect("the event");
+    let progress = place(|event| matches!(event, Event::ToolProgress { text, .. } if text == "half way"));
+    assert!(progress < place(|event| matches!(event, Event::ToolFinished { .. })));
+}

@@ -1,0 +1,64 @@
+//! What happens to the node: the only things it ever hears of.
+
+use crate::model::error::ModelError;
+use crate::model::message::Message;
+use crate::model::reply::Reply;
+
+use super::port::{PendingCall, Verdict};
+use super::tool::Output;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Somebody gave the agent something to do.
+    Submitted(Message),
+    /// The model has answered.
+    Replied {
+        /// The whole answer.
+        reply: Reply,
+        /// Whether any of it was shown while it arrived.
+        shown: bool,
+        /// Random, from 0 to 1.
+        dice: f64,
+    },
+    /// The attempt failed.
+    ReplyFailed {
+        /// Why.
+        error: ModelError,
+        /// Whether any of the answer was shown before.
+        shown: bool,
+        /// Random, from 0 to 1.
+        dice: f64,
+    },
+    /// The wait that was asked for is over.
+    WaitOver,
+    /// The calls have been checked, in order; what is wrong with a call is in words for the model.
+    Prepared(Vec<Result<PendingCall, String>>),
+    /// The gate has judged the pending calls, in order.
+    Decided(Vec<Verdict>),
+    /// A call has run.
+    ToolFinished {
+        /// Its place in the answer.
+        place: usize,
+        /// What it came to.
+        output: Output,
+        /// How long it ran.
+        duration_ms: u64,
+    },
+    /// The task is to end now.
+    Stopped {
+        /// Who wants it.
+        why: Stop,
+        /// What was shown of an answer that had begun.
+        partial: String,
+    },
+}
+
+/// Why a task is to end before it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A person or a signal.
+    Cancelled,
+    /// The task's time limit.
+    TimedOut,
+}

@@ -1,0 +1,509 @@
+//! The agent's state machine: one conversation, one task at a time. Same inputs, same effects.
+//!
+//! Nothing is done here: what is to be done is returned as [`Effect`]s, and comes back as [`Input`]s.
+
+mod batch;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::model::ModelInfo;
+use crate::model::error::{ErrorKind, ModelError};
+use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, ToolResult};
+use crate::model::reply::{Reply, StopReason};
+use crate::model::request::ToolChoice;
+
+use super::effect::{DeniedCall, Effect, End, Outcome};
+use super::event::{Context, Event, Notice, NoticeCode};
+use super::input::{Input, Stop};
+use super::loop_guard::{Alarm, fingerprint, signature};
+use super::port::{Denial, DeniedBy, PendingCall, Verdict};
+use super::retry::{self, Decision, Policy};
+use super::tool::{Output, Risk};
+use super::truncate::{Fitted, fit};
+use batch::Batch;
+use task::Task;
+
+/// Limits and switches of a node.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Model calls a task may take; `None` for no limit.
+    pub max_turns: Option<u32>,
+    /// US dollars a task may take.
+    pub max_cost: Option<f64>,
+    /// How failed attempts are repeated.
+    pub retry: Policy,
+    /// Whether loops are looked for.
+    pub loop_detection: bool,
+    /// Tokens that every request holds besides the conversation: system prompt and tools.
+    pub overhead_tokens: u64,
+}
+
+/// One conversation and the task at hand.
+#[derive(Debug)]
+pub struct Node {
+    settings: Settings,
+    info: ModelInfo,
+    history: Vec<Arc<Message>>,
+    phase: Phase,
+    task: Task,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Idle,
+    /// The model is being asked, or a wait precedes the next attempt.
+    Asking {
+        choice: ToolChoice,
+        retries: u32,
+    },
+    /// The calls are being checked.
+    Preparing(Batch),
+    /// The gate judges the calls at these places.
+    Deciding(Batch, Vec<(usize, PendingCall)>),
+    /// Permitted calls run, or wait for each other.
+    Running(Batch),
+    /// The last calls are running out.
+    Stopping(Batch, Stop),
+}
+
+/// Effects in the making.
+type Effects = Vec<Effect>;
+
+impl Node {
+    /// A node that goes on from this conversation.
+    pub fn new(settings: Settings, info: ModelInfo, history: Vec<Arc<Message>>) -> Self {
+        Self { settings, info, history, phase: Phase::Idle, task: Task::default() }
+    }
+
+    /// The conversation so far. While calls run their results are not yet part of it.
+    pub fn history(&self) -> &[Arc<Message>] {
+        &self.history
+    }
+
+    /// Whether no task is at hand.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle)
+    }
+
+    /// Takes in what happened and returns what is to be done about it. An input that does not fit is ignored.
+    pub fn step(&mut self, input: Input) -> Vec<Effect> {
+        let mut effects = Effects::new();
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        self.phase = match (phase, input) {
+            (Phase::Idle, Input::Submitted(message)) => {
+                self.task = Task::default();
+                self.keep(message, &mut effects);
+                self.ask(ToolChoice::Auto, &mut effects)
+            }
+            (Phase::Asking { choice, retries }, Input::Replied { reply, shown, dice }) => {
+                self.replied(reply, choice, retries, shown, dice, &mut effects)
+            }
+            (Phase::Asking { choice, retries }, Input::ReplyFailed { error, shown, dice }) => {
+                self.failed(&error, choice, retries, shown, dice, &mut effects)
+            }
+            (Phase::Asking { choice, retries }, Input::WaitOver) => {
+                effects.push(Effect::Ask(choice));
+                Phase::Asking { choice, retries }
+            }
+            (Phase::Preparing(batch), Input::Prepared(checked)) => self.prepared(batch, checked, &mut effects),
+            (Phase::Deciding(batch, pending), Input::Decided(verdicts)) => {
+                self.decided(batch, pending, verdicts, &mut effects)
+            }
+            (Phase::Running(batch), Input::ToolFinished { place, output, duration_ms }) => {
+                let batch = self.tool_finished(batch, place, &output, duration_ms, &mut effects);
+                self.run(batch, &mut effects)
+            }
+            (Phase::Stopping(batch, why), Input::ToolFinished { place, output, duration_ms }) => {
+                let output = interrupted_output(output, why);
+                let batch = self.tool_finished(batch, place, &output, duration_ms, &mut effects);
+                self.stop(batch, why, &mut effects)
+            }
+            (Phase::Asking { .. }, Input::Stopped { why, partial }) => {
+                self.keep_partial(partial, &mut effects);
+                self.finish(end_of(why), &mut effects)
+            }
+            (
+                Phase::Preparing(batch) | Phase::Deciding(batch, _) | Phase::Running(batch),
+                Input::Stopped { why, .. },
+            ) => {
+                effects.push(Effect::StopTools);
+                self.stop(batch, why, &mut effects)
+            }
+            (phase, _) => phase,
+        };
+        effects
+    }
+
+    /// Begins a turn, unless a limit forbids it.
+    fn ask(&mut self, choice: ToolChoice, effects: &mut Effects) -> Phase {
+        if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) {
+            return self.finish(End::MaxTurns, effects);
+        }
+        if let (Some(most), Some(cost)) = (self.settings.max_cost, self.cost())
+            && cost >= most
+        {
+            return self.finish(End::Cost, effects);
+        }
+        effects.push(Effect::Emit(Event::TurnStarted {
+            turn: self.task.turns,
+            origin: Arc::clone(&self.info.origin),
+            label: self.info.label.clone(),
+            context: Context { tokens: self.context_tokens(), window: self.info.window },
+        }));
+        self.task.turns += 1;
+        effects.push(Effect::Ask(choice));
+        Phase::Asking { choice, retries: 0 }
+    }
+
+    fn replied(
+        &mut self,
+        reply: Reply,
+        choice: ToolChoice,
+        retries: u32,
+        shown: bool,
+        dice: f64,
+        effects: &mut Effects,
+    ) -> Phase {
+        self.task.usage += reply.usage;
+        let cost = self.info.price.map(|price| price.cost(&reply.usage));
+        let Reply { content, stop, usage } = reply;
+        let answer = Assistant { content, origin: Arc::clone(&self.info.origin), stop, usage };
+        let calls: Vec<ToolCall> = answer.calls().cloned().collect();
+        let text = answer.text();
+        let says_nothing = text.trim().is_empty() && calls.is_empty();
+        let summing_up = choice == ToolChoice::None;
+        match answer.stop {
+            StopReason::Refusal | StopReason::Length => {}
+            StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) if says_nothing && !summing_up => {
+                let error = ModelError::new(ErrorKind::Empty, "the model gave an empty answer");
+                return self.failed(&error, choice, retries, shown, dice, effects);
+            }
+            StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) => {}
+        }
+        let stop = answer.stop.clone();
+        self.task.text = text;
+        if !says_nothing {
+            self.keep(Message::Assistant(answer), effects);
+        }
+        effects.push(Effect::Emit(Event::TurnFinished { turn: self.task.turns - 1, stop: stop.clone(), usage, cost }));
+        let mut batch = Batch::new(&calls);
+        if summing_up {
+            self.answer_open(&mut batch, NO_MORE_TOOLS, effects);
+            if !calls.is_empty() {
+                self.close(batch);
+            }
+            return self.finish(End::Loop, effects);
+        }
+        if !calls.is_empty() {
+            if stop == StopReason::Length {
+                self.answer_open(&mut batch, CUT_BY_LIMIT, effects);
+                return self.run(batch, effects);
+            }
+            effects.push(Effect::Prepare(calls));
+            return Phase::Preparing(batch);
+        }
+        match stop {
+            StopReason::Refusal => {
+                self.fail(ModelError::new(ErrorKind::Refused, "the model refused to answer"), effects)
+            }
+            StopReason::Length => self.fail(ModelError::new(ErrorKind::Length, CUT_ANSWER), effects),
+            StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) => self.finish(End::Answered, effects),
+        }
+    }
+
+    /// An attempt failed: another one after a wait, or the end.
+    fn failed(
+        &mut self,
+        error: &ModelError,
+        choice: ToolChoice,
+        retries: u32,
+        shown: bool,
+        dice: f64,
+        effects: &mut Effects,
+    ) -> Phase {
+        match retry::decide(&self.settings.retry, retries, error, dice) {
+            Decision::Wait(wait) => {
+                let text = format!(
+                    "{}, trying again in {} ({} of {}): {}",
+                    trouble(error.kind),
+                    retry::spoken(wait),
+                    retries + 1,
+                    self.settings.retry.max_retries,
+                    error.message
+                );
+                effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));
+                effects.push(Effect::Wait(wait));
+                Phase::Asking { choice, retries: retries + 1 }
+            }
+            Decision::GiveUp(error) => self.fail(error, effects),
+        }
+    }
+
+    fn prepared(
+        &mut self,
+        mut batch: Batch,
+        checked: Vec<Result<PendingCall, String>>,
+        effects: &mut Effects,
+    ) -> Phase {
+        let mut pending = Vec::new();
+        for (place, checked) in checked.into_iter().enumerate() {
+            match checked {
+                Ok(call) => pending.push((place, call)),
+                Err(problem) => self.answer(&mut batch, place, Risk::Safe, &problem, effects),
+            }
+        }
+        if pending.is_empty() {
+            return self.run(batch, effects);
+        }
+        effects.push(Effect::Decide(pending.iter().map(|(_, call)| call.clone()).collect()));
+        Phase::Deciding(batch, pending)
+    }
+
+    fn decided(
+        &mut self,
+        mut batch: Batch,
+        pending: Vec<(usize, PendingCall)>,
+        verdicts: Vec<Verdict>,
+        effects: &mut Effects,
+    ) -> Phase {
+        for ((place, pending), verdict) in pending.into_iter().zip(verdicts) {
+            match verdict {
+                Verdict::Allow => batch.permit(place, pending),
+                Verdict::Deny(Denial { reason, by }) => {
+                    self.task.denied.push(DeniedCall {
+                        name: pending.call.name.clone(),
+                        summary: pending.summary(),
+                        nobody_asked: by == DeniedBy::Nobody,
+                        rule: match by {
+                            DeniedBy::Rule(rule) => Some(rule),
+                            DeniedBy::User | DeniedBy::Nobody => None,
+                        },
+                    });
+                    self.answer(&mut batch, place, pending.risk, &reason, effects);
+                }
+            }
+        }
+        // A gate that gives too few verdicts permits nothing it did not name.
+        self.answer_open(&mut batch, NOT_JUDGED, effects);
+        self.run(batch, effects)
+    }
+
+    /// Starts what can start; closes the batch once all calls are done.
+    fn run(&mut self, mut batch: Batch, effects: &mut Effects) -> Phase {
+        for (place, pending) in batch.start() {
+            effects.push(Effect::Emit(started(&pending.call, pending.risk)));
+            effects.push(Effect::Run { place, pending });
+        }
+        if !batch.is_done() {
+            return Phase::Running(batch);
+        }
+        let alarm = self.close(batch);
+        let Some(alarm) = alarm else { return self.ask(ToolChoice::Auto, effects) };
+        let text = match alarm {
+            Alarm::Note => "the model repeats the same calls; it was told",
+            Alarm::Warning => "the model still repeats the same calls; it was told to change its approach",
+            Alarm::End => "the model goes round in circles; it is asked for a summary, and the task ends",
+        };
+        effects.push(Effect::Emit(Event::Notice(Notice::new(NoticeCode::Loop, text))));
+        self.keep(Message::user(alarm.message()), effects);
+        self.ask(if alarm == Alarm::End { ToolChoice::None } else { ToolChoice::Auto }, effects)
+    }
+
+    /// Puts the results into the history, and looks for a loop.
+    fn close(&mut self, batch: Batch) -> Option<Alarm> {
+        let (results, fingerprints) = batch.close();
+        self.history.push(Arc::new(results));
+        if !self.settings.loop_detection {
+            return None;
+        }
+        let signatures: Vec<u64> =
+            fingerprints.iter().map(|(call, fingerprint)| signature(&call.name, &call.input, *fingerprint)).collect();
+        self.task.guard.round(&signatures)
+    }
+
+    fn tool_finished(
+        &mut self,
+        mut batch: Batch,
+        place: usize,
+        output: &Output,
+        duration_ms: u64,
+        effects: &mut Effects,
+    ) -> Batch {
+        let Some(PendingCall { call, limits, .. }) = batch.running(place).cloned() else { return batch };
+        let Fitted { text, truncated } = fit(output, limits);
+        let print = output.fingerprint.unwrap_or_else(|| {
+            let footer = output.footer.as_deref().unwrap_or_default();
+            fingerprint(&[&output.text.head, &output.text.tail, footer], output.is_error)
+        });
+        let mut content = vec![Part::Text(text.clone())];
+        content.extend(output.images.iter().cloned().map(Part::Image));
+        let result = ToolResult { call_id: call.id.clone(), content, is_error: output.is_error };
+        effects.push(Effect::KeepResult(result.clone()));
+        effects.push(Effect::Emit(Event::ToolFinished {
+            id: call.id,
+            name: call.name,
+            ok: !output.is_error,
+            output: text,
+            duration_ms,
+            truncated,
+            full_output: output.full_output.clone(),
+        }));
+        batch.finish(place, result, print);
+        batch
+    }
+
+    /// Answers a call that does not run.
+    fn answer(&mut self, batch: &mut Batch, place: usize, risk: Risk, text: &str, effects: &mut Effects) {
+        let Some(call) = batch.call(place).cloned() else { return };
+        effects.push(Effect::Emit(started(&call, risk)));
+        let result = ToolResult::text(call.id.clone(), text, true);
+        effects.push(Effect::KeepResult(result.clone()));
+        effects.push(Effect::Emit(Event::ToolFinished {
+            id: call.id,
+            name: call.name,
+            ok: false,
+            output: text.to_owned(),
+            duration_ms: 0,
+            truncated: false,
+            full_output: None,
+        }));
+        batch.finish(place, result, fingerprint(&[text], true));
+    }
+
+    /// Answers the calls that are still open alike; none of them runs.
+    fn answer_open(&mut self, batch: &mut Batch, text: &str, effects: &mut Effects) {
+        for place in batch.open() {
+            self.answer(batch, place, Risk::Safe, text, effects);
+        }
+    }
+
+    /// Ends the task as soon as nothing runs any more.
+    fn stop(&mut self, mut batch: Batch, why: Stop, effects: &mut Effects) -> Phase {
+        for place in batch.unstarted() {
+            self.answer(&mut batch, place, Risk::Safe, interruption(why), effects);
+        }
+        if !batch.is_done() {
+            return Phase::Stopping(batch, why);
+        }
+        self.close(batch);
+        self.finish(end_of(why), effects)
+    }
+
+    fn keep(&mut self, message: Message, effects: &mut Effects) {
+        let message = Arc::new(message);
+        self.history.push(Arc::clone(&message));
+        effects.push(Effect::Keep(message));
+    }
+
+    /// What was shown of an interrupted answer stays part of the conversation.
+    fn keep_partial(&mut self, partial: String, effects: &mut Effects) {
+        if partial.trim().is_empty() {
+            return;
+        }
+        self.task.text.clone_from(&partial);
+        let answer = Assistant {
+            content: vec![AssistantPart::Text(partial)],
+            origin: Arc::clone(&self.info.origin),
+            stop: StopReason::Other("aborted".to_owned()),
+            usage: Default::default(),
+        };
+        self.keep(Message::Assistant(answer), effects);
+    }
+
+    fn fail(&mut self, error: ModelError, effects: &mut Effects) -> Phase {
+        effects.push(Effect::Emit(Event::Failed {
+            kind: error.kind,
+            message: error.message.clone(),
+            retryable: error.retryable,
+        }));
+        self.finish(End::Failed(error), effects)
+    }
+
+    fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
+        let task = std::mem::take(&mut self.task);
+        let cost = self.info.price.map(|price| price.cost(&task.usage));
+        let Task { turns, usage, text, denied, guard: _ } = task;
+        effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
+        Phase::Idle
+    }
+
+    fn cost(&self) -> Option<f64> {
+        self.info.price.map(|price| price.cost(&self.task.usage))
+    }
+
+    /// Tokens of the next request: what the last answer counted, and a guess for what came after it.
+    fn context_tokens(&self) -> u64 {
+        let mut guessed_chars = 0;
+        for message in self.history.iter().rev() {
+            if let Message::Assistant(answer) = &**message
+                && answer.usage.context() > 0
+            {
+                return answer.usage.context() + guessed_chars / CHARS_PER_TOKEN;
+            }
+            guessed_chars += task::chars(message);
+        }
+        self.settings.overhead_tokens + guessed_chars / CHARS_PER_TOKEN
+    }
+}
+
+/// A rule of thumb for English and code, used only until a provider has counted.
+pub const CHARS_PER_TOKEN: u64 = 4;
+
+const CUT_BY_LIMIT: &str = "not run: the answer was cut off by the output limit, so the arguments may be incomplete. \
+                            Write less at a time: make the file in several smaller edits.";
+const CUT_ANSWER: &str = "the answer was cut off by the output limit (max_tokens)";
+const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
+const NOT_JUDGED: &str = "denied: no decision was made";
+
+fn started(call: &ToolCall, risk: Risk) -> Event {
+    let arguments = call.input.object().cloned().unwrap_or_default();
+    Event::ToolStarted { id: call.id.clone(), name: call.name.clone(), arguments, risk }
+}
+
+fn interruption(why: Stop) -> &'static str {
+    match why {
+        Stop::Cancelled => "interrupted by the user before it ran",
+        Stop::TimedOut => "interrupted before it ran: the task's time limit was reached",
+    }
+}
+
+/// Says in a failed output that it was interrupted, unless it says so itself.
+fn interrupted_output(mut output: Output, why: Stop) -> Output {
+    let says_so = output.footer.as_deref().unwrap_or(&output.text.head).contains("interrupted");
+    if output.is_error && !says_so {
+        let line = match why {
+            Stop::Cancelled => "interrupted by the user",
+            Stop::TimedOut => "interrupted: the task's time limit was reached",
+        };
+        output.footer = Some(output.footer.map_or_else(|| line.to_owned(), |footer| format!("{footer}\n{line}")));
+    }
+    output
+}
+
+fn end_of(why: Stop) -> End {
+    match why {
+        Stop::Cancelled => End::Cancelled,
+        Stop::TimedOut => End::TimedOut,
+    }
+}
+
+/// What to call a failure that is tried again.
+fn trouble(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::RateLimit => "rate limit reached",
+        ErrorKind::Overload => "overloaded",
+        ErrorKind::Network => "connection lost",
+        ErrorKind::Timeout => "no answer in time",
+        ErrorKind::Empty => "empty answer",
+        ErrorKind::Auth
+        | ErrorKind::Context
+        | ErrorKind::Refused
+        | ErrorKind::InvalidRequest
+        | ErrorKind::Length
+        | ErrorKind::Cancelled
+        | ErrorKind::Internal => "failed",
+    }
+}

@@ -1,0 +1,53 @@
+//! What is counted while one task runs.
+
+use crate::kernel::effect::DeniedCall;
+use crate::kernel::loop_guard::LoopGuard;
+use crate::model::message::{AssistantPart, Message, Part, ToolInput};
+use crate::model::usage::Usage;
+
+/// The task at hand.
+#[derive(Debug, Default)]
+pub(super) struct Task {
+    /// Model calls begun.
+    pub(super) turns: u32,
+    /// What all answers took.
+    pub(super) usage: Usage,
+    /// The last answer's text.
+    pub(super) text: String,
+    /// Calls that were not permitted.
+    pub(super) denied: Vec<DeniedCall>,
+    /// The ring of calls and results.
+    pub(super) guard: LoopGuard,
+}
+
+/// How long a message is, in bytes: good enough to guess its tokens.
+pub(super) fn chars(message: &Message) -> u64 {
+    let parts = |parts: &[Part]| -> usize {
+        let lengths = parts.iter().map(|part| match part {
+            Part::Text(text) => text.len(),
+            Part::Image(_) => IMAGE_CHARS,
+        });
+        lengths.sum()
+    };
+    let chars = match message {
+        Message::User(content) => parts(content),
+        Message::Tool(results) => results.iter().map(|result| parts(&result.content)).sum(),
+        Message::Assistant(answer) => {
+            let lengths = answer.content.iter().map(|part| match part {
+                AssistantPart::Text(text) => text.len(),
+                AssistantPart::Reasoning(reasoning) => reasoning.text.len(),
+                AssistantPart::ToolUse(call) => match &call.input {
+                    ToolInput::Object(object) => {
+                        object.iter().map(|(key, value)| key.len() + value.to_string().len()).sum()
+                    }
+                    ToolInput::Invalid { raw, .. } => raw.len(),
+                },
+            });
+            lengths.sum()
+        }
+    };
+    chars as u64
+}
+
+/// A picture weighs about 1,500 tokens at the sizes that are sent.
+const IMAGE_CHARS: usize = 6_000;

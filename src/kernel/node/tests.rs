@@ -1,0 +1,350 @@
+//! The node against random worlds, and single rules one by one.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of effect among many")]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::kernel::tool::{Limits, Subject};
+use crate::model::message::{Origin, ToolInput};
+use crate::model::usage::{Price, Usage};
+
+fn settings() -> Settings {
+    Settings {
+        max_turns: Some(100),
+        max_cost: None,
+        retry: Policy { max_retries: 4, cap: Duration::from_secs(60) },
+        loop_detection: true,
+        overhead_tokens: 0,
+    }
+}
+
+fn info() -> ModelInfo {
+    ModelInfo {
+        origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
+        label: "m".into(),
+        window: None,
+        max_output: None,
+        price: None,
+        reasoning: false,
+        images: false,
+    }
+}
+
+fn node(settings: Settings) -> Node {
+    Node::new(settings, info(), Vec::new())
+}
+
+fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall { id: id.into(), name: name.into(), input: ToolInput::Object(Default::default()) }
+}
+
+fn reply(text: &str, calls: Vec<ToolCall>, stop: StopReason) -> Input {
+    let mut content = Vec::new();
+    if !text.is_empty() {
+        content.push(AssistantPart::Text(text.into()));
+    }
+    content.extend(calls.into_iter().map(AssistantPart::ToolUse));
+    Input::Replied { reply: Reply { content, stop, usage: Usage::default() }, shown: true, dice: 0.5 }
+}
+
+fn pending(call: ToolCall, subject: Subject) -> PendingCall {
+    PendingCall { call, risk: Risk::Write, subject, limits: Limits { chars: 1_000, lines: 100 } }
+}
+
+fn outcome(effects: &[Effect]) -> Option<&Outcome> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Finish(outcome) => Some(outcome),
+        _ => None,
+    })
+}
+
+fn asks(effects: &[Effect]) -> Vec<ToolChoice> {
+    let asks = effects.iter().filter_map(|effect| match effect {
+        Effect::Ask(choice) => Some(*choice),
+        _ => None,
+    });
+    asks.collect()
+}
+
+/// Runs one answer with these calls, all permitted and all successful with `text`.
+fn round(node: &mut Node, names: &[&str], text: &str) -> Vec<Effect> {
+    let calls: Vec<_> = names.iter().enumerate().map(|(place, name)| call(&format!("c{place}"), name)).collect();
+    node.step(reply("", calls.clone(), StopReason::ToolUse));
+    let checked = calls.into_iter().map(|call| Ok(pending(call, Subject::Other))).collect();
+    node.step(Input::Prepared(checked));
+    node.step(Input::Decided(vec![Verdict::Allow; names.len()]));
+    let mut last = Vec::new();
+    for place in 0..names.len() {
+        last = node.step(Input::ToolFinished { place, output: Output::ok(text), duration_ms: 1 });
+    }
+    last
+}
+
+#[test]
+fn a_task_without_calls_is_one_turn() {
+    let mut node = node(settings());
+    let effects = node.step(Input::Submitted(Message::user("hi")));
+    assert_eq!(asks(&effects), [ToolChoice::Auto]);
+    let effects = node.step(reply("hello", vec![], StopReason::Stop));
+    let outcome = outcome(&effects).expect("the end");
+    assert_eq!((outcome.text.as_str(), outcome.turns, &outcome.end), ("hello", 1, &End::Answered));
+    assert!(node.is_idle() && node.history().len() == 2);
+}
+
+#[test]
+fn a_call_cut_by_the_limit_is_answered_and_not_run() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("write")));
+    let effects = node.step(reply("", vec![call("c", "write_file")], StopReason::Length));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Prepare(_) | Effect::Run { .. })));
+    assert_eq!(asks(&effects), [ToolChoice::Auto], "the model may try again");
+    let Message::Tool(results) = &**node.history().last().expect("results") else { panic!("no results") };
+    assert!(results[0].is_error && format!("{:?}", results[0].content).contains("output limit"));
+}
+
+#[test]
+fn a_cut_answer_without_calls_is_no_success() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("tell")));
+    let effects = node.step(reply("once upon a ti", vec![], StopReason::Length));
+    let outcome = outcome(&effects).expect("the end");
+    assert_eq!(outcome.text, "once upon a ti");
+    assert!(matches!(&outcome.end, End::Failed(error) if error.kind == ErrorKind::Length));
+}
+
+#[test]
+fn an_empty_answer_is_asked_for_twice_more_and_never_kept() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("hi")));
+    for _ in 0..2 {
+        let effects = node.step(reply(" \n", vec![], StopReason::Stop));
+        assert!(effects.iter().any(|effect| matches!(effect, Effect::Wait(_))));
+        node.step(Input::WaitOver);
+    }
+    let effects = node.step(reply("", vec![], StopReason::Stop));
+    assert!(matches!(&outcome(&effects).expect("the end").end, End::Failed(error) if error.kind == ErrorKind::Empty));
+    assert_eq!(node.history().len(), 1);
+}
+
+#[test]
+fn a_retry_after_deltas_announces_the_restart() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("hi")));
+    let error = ModelError::new(ErrorKind::Network, "the stream broke off");
+    let effects = node.step(Input::ReplyFailed { error, shown: true, dice: 0.0 });
+    assert!(effects.iter().any(|effect| matches!(
+        effect,
+        Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, restart: true, .. }))
+    )));
+    let effects = node.step(Input::WaitOver);
+    assert_eq!(asks(&effects), [ToolChoice::Auto]);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Emit(Event::TurnStarted { .. }))), "the same turn");
+}
+
+#[test]
+fn turns_and_money_end_a_task_before_the_next_request() {
+    let mut limited = node(Settings { max_turns: Some(2), ..settings() });
+    limited.step(Input::Submitted(Message::user("go")));
+    assert!(outcome(&round(&mut limited, &["a"], "one")).is_none());
+    let effects = round(&mut limited, &["a"], "two");
+    assert_eq!(outcome(&effects).expect("the end").end, End::MaxTurns);
+    assert_eq!(outcome(&effects).expect("the end").turns, 2);
+
+    let price = Price { input: 1.0, output: 1.0, cache_read: 0.0, cache_write: 0.0 };
+    let mut paid =
+        Node::new(Settings { max_cost: Some(1.5), ..settings() }, ModelInfo { price: Some(price), ..info() }, vec![]);
+    paid.step(Input::Submitted(Message::user("go")));
+    let usage = Usage { input: 2_000_000, ..Usage::default() };
+    let answer = Reply { content: vec![AssistantPart::ToolUse(call("c", "a"))], stop: StopReason::ToolUse, usage };
+    paid.step(Input::Replied { reply: answer, shown: false, dice: 0.0 });
+    let effects = paid.step(Input::Prepared(vec![Err("no".into())]));
+    assert_eq!(outcome(&effects).expect("the end").end, End::Cost);
+    assert_eq!(outcome(&effects).expect("the end").cost, Some(2.0));
+}
+
+#[test]
+fn a_loop_is_noted_warned_and_ended_without_tools() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("go")));
+    for _ in 0..2 {
+        assert_eq!(node.history().len() % 2, 1);
+        round(&mut node, &["a"], "same");
+    }
+    for expected in [ToolChoice::Auto, ToolChoice::Auto, ToolChoice::None] {
+        let effects = round(&mut node, &["a"], "same");
+        assert!(matches!(&**node.history().last().expect("a note"), Message::User(_)));
+        assert_eq!(asks(&effects), [expected]);
+    }
+    let effects = node.step(reply("I was stuck.", vec![call("x", "a")], StopReason::ToolUse));
+    let outcome = outcome(&effects).expect("the end");
+    assert_eq!((outcome.text.as_str(), &outcome.end), ("I was stuck.", &End::Loop));
+    assert!(matches!(&**node.history().last().expect("results"), Message::Tool(_)), "even that call is answered");
+}
+
+#[test]
+fn a_denied_call_is_answered_and_listed() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("go")));
+    node.step(reply("", vec![call("c", "write_file")], StopReason::ToolUse));
+    node.step(Input::Prepared(vec![Ok(pending(call("c", "write_file"), Subject::Write(vec![PathBuf::from("/w/a")])))]));
+    let denial = Denial { reason: "denied: nobody could be asked".into(), by: DeniedBy::Nobody };
+    let effects = node.step(Input::Decided(vec![Verdict::Deny(denial)]));
+    assert_eq!(asks(&effects), [ToolChoice::Auto]);
+    let effects = node.step(reply("I could not.", vec![], StopReason::Stop));
+    let denied = &outcome(&effects).expect("the end").denied;
+    assert_eq!(denied.len(), 1);
+    assert_eq!((denied[0].summary.as_str(), denied[0].nobody_asked), ("/w/a", true));
+}
+
+#[test]
+fn writers_of_one_path_run_in_turn() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("go")));
+    let calls = vec![call("c0", "edit"), call("c1", "edit"), call("c2", "read")];
+    node.step(reply("", calls.clone(), StopReason::ToolUse));
+    let path = vec![PathBuf::from("/w/a")];
+    let subjects = [Subject::Write(path.clone()), Subject::Write(path), Subject::Read(vec![PathBuf::from("/w/b")])];
+    let checked = calls.into_iter().zip(subjects).map(|(call, subject)| Ok(pending(call, subject))).collect();
+    node.step(Input::Prepared(checked));
+    let running = |effects: &[Effect]| -> Vec<usize> {
+        let places = effects.iter().filter_map(|effect| match effect {
+            Effect::Run { place, .. } => Some(*place),
+            _ => None,
+        });
+        places.collect()
+    };
+    assert_eq!(running(&node.step(Input::Decided(vec![Verdict::Allow; 3]))), [0, 2]);
+    let finished = |place| Input::ToolFinished { place, output: Output::ok("done"), duration_ms: 0 };
+    assert_eq!(running(&node.step(finished(2))), Vec::<usize>::new());
+    assert_eq!(running(&node.step(finished(0))), [1]);
+    assert_eq!(asks(&node.step(finished(1))), [ToolChoice::Auto]);
+}
+
+/// How a random world answers the node's effects.
+#[derive(Clone, Debug)]
+struct World {
+    /// One byte a decision.
+    choices: Vec<u8>,
+    stop_after: usize,
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    (proptest::collection::vec(any::<u8>(), 1..120), 0usize..200)
+        .prop_map(|(choices, stop_after)| World { choices, stop_after })
+}
+
+/// Plays a task in a random world and checks every invariant on the way.
+fn play(world: &World) {
+    let mut node = node(Settings { max_turns: Some(12), ..settings() });
+    let mut choices = world.choices.iter().copied().cycle();
+    let mut choose = |most: u8| choices.next().unwrap_or(0) % most;
+    let mut inputs = vec![Input::Submitted(Message::user("go"))];
+    let mut running: Vec<usize> = Vec::new();
+    let mut answered = Vec::new();
+    let mut expected = 0;
+    let mut ids = 0;
+    let mut stopped = false;
+    for step in 0..2_000 {
+        if step >= world.stop_after && !stopped && !node.is_idle() {
+            stopped = true;
+            inputs.insert(0, Input::Stopped { why: Stop::Cancelled, partial: String::new() });
+        }
+        let input = if inputs.is_empty() {
+            assert!(!running.is_empty(), "nothing to wait for and not finished");
+            let place = running.remove(usize::from(choose(running.len() as u8)));
+            let output = if choose(2) == 0 { Output::ok(format!("{}", choose(3))) } else { Output::error("no") };
+            Input::ToolFinished { place, output, duration_ms: 0 }
+        } else {
+            inputs.remove(0)
+        };
+        if let Input::Replied { reply, .. } = &input {
+            expected += reply.content.iter().filter(|part| matches!(part, AssistantPart::ToolUse(_))).count();
+        }
+        for effect in node.step(input) {
+            match effect {
+                Effect::Ask(_) => {
+                    assert_eq!(answered.len(), expected, "a request while a call is pending");
+                    inputs.clear();
+                    let stop = [StopReason::Stop, StopReason::ToolUse, StopReason::Length, StopReason::Refusal];
+                    let stop = stop[usize::from(choose(4))].clone();
+                    inputs.push(match choose(5) {
+                        0 => reply("words", vec![], stop),
+                        1 => {
+                            let error = ModelError::new(ErrorKind::Overload, "busy");
+                            Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
+                        }
+                        _ => {
+                            let calls: Vec<_> = (0..=choose(4))
+                                .map(|_| {
+                                    ids += 1;
+                                    call(&format!("c{ids}"), "tool")
+                                })
+                                .collect();
+                            reply("", calls, stop)
+                        }
+                    });
+                }
+                Effect::Wait(_) => inputs.push(Input::WaitOver),
+                Effect::Prepare(calls) => {
+                    let checked = calls.into_iter().map(|call| match choose(4) {
+                        0 => Err("bad".to_owned()),
+                        1 => Ok(pending(call, Subject::Command("x".into()))),
+                        2 => Ok(pending(call, Subject::Write(vec![PathBuf::from("/w/a")]))),
+                        _ => Ok(pending(call, Subject::Read(vec![PathBuf::from("/w/a")]))),
+                    });
+                    inputs.push(Input::Prepared(checked.collect()));
+                }
+                Effect::Decide(calls) => {
+                    let few = usize::from(choose(8) == 0);
+                    let verdicts = calls.iter().skip(few).map(|_| match choose(3) {
+                        0 => Verdict::Deny(Denial { reason: "denied".into(), by: DeniedBy::Nobody }),
+                        _ => Verdict::Allow,
+                    });
+                    inputs.push(Input::Decided(verdicts.collect()));
+                }
+                Effect::Run { place, .. } => {
+                    assert!(!stopped, "a call starts after the stop");
+                    running.push(place);
+                }
+                Effect::KeepResult(result) => {
+                    assert!(!answered.contains(&result.call_id), "two results for one call");
+                    answered.push(result.call_id);
+                }
+                Effect::Finish(_) => {
+                    assert!(running.is_empty() && answered.len() == expected, "calls are left without a result");
+                    check_history(node.history());
+                    return;
+                }
+                Effect::Keep(_) | Effect::Emit(_) | Effect::StopTools => {}
+            }
+        }
+    }
+    panic!("the task never ends");
+}
+
+fn check_history(history: &[Arc<Message>]) {
+    for (place, message) in history.iter().enumerate() {
+        let Message::Assistant(answer) = &**message else { continue };
+        let calls: Vec<_> = answer.calls().map(|call| call.id.as_str()).collect();
+        if calls.is_empty() {
+            continue;
+        }
+        let Some(Message::Tool(results)) = history.get(place + 1).map(|message| &**message) else {
+            panic!("calls without results behind them");
+        };
+        assert_eq!(calls, results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_call_gets_one_result_and_every_task_ends(world in worlds()) {
+        play(&world);
+    }
+}

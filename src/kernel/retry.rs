@@ -1,0 +1,143 @@
+//! The only retry policy: whether a failed attempt is made again, and after which wait.
+//!
+//! Pure: the driver waits, and brings the randomness.
+
+use std::time::Duration;
+
+use crate::model::error::{ErrorKind, ModelError};
+
+/// The first wait; each further one is twice as long (the client specification's curve).
+const BASE: Duration = Duration::from_secs(1);
+/// The first wait after an empty answer: the server is well, so there is little to wait for.
+const BASE_AFTER_EMPTY: Duration = Duration::from_millis(250);
+/// An empty answer is asked for again so often.
+const EMPTY_RETRIES: u32 = 2;
+
+/// The user's limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// How often one turn is tried again, for whatever reason.
+    pub max_retries: u32,
+    /// The longest wait; a server that names a longer one is not waited for.
+    pub cap: Duration,
+}
+
+/// What is to be done about a failed attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decision {
+    /// Try again after this wait.
+    Wait(Duration),
+    /// Let the turn fail, with this error.
+    GiveUp(ModelError),
+}
+
+/// Decides about one failed attempt. `retries` counts those already made in this turn, whatever for; `dice` is
+/// random, from 0 to 1.
+pub fn decide(policy: &Policy, retries: u32, error: &ModelError, dice: f64) -> Decision {
+    let (allowed, base) = match error.kind {
+        ErrorKind::Empty => (EMPTY_RETRIES.min(policy.max_retries), BASE_AFTER_EMPTY),
+        ErrorKind::RateLimit
+        | ErrorKind::Overload
+        | ErrorKind::Network
+        | ErrorKind::Timeout
+        | ErrorKind::Auth
+        | ErrorKind::Context
+        | ErrorKind::Refused
+        | ErrorKind::InvalidRequest
+        | ErrorKind::Length
+        | ErrorKind::Cancelled
+        | ErrorKind::Internal => (if error.retryable { policy.max_retries } else { 0 }, BASE),
+    };
+    if retries >= allowed {
+        return Decision::GiveUp(error.clone());
+    }
+    if let Some(named) = error.retry_after {
+        if named > policy.cap {
+            return Decision::GiveUp(too_long(error, named, policy.cap));
+        }
+        // Never earlier than asked; a little later, so that many clients do not come back at the same moment.
+        return Decision::Wait(named + Duration::from_millis(200).mul_f64(dice));
+    }
+    let exponential = base.saturating_mul(1 << retries.min(16)).min(policy.cap);
+    Decision::Wait(exponential.mul_f64(0.5 + dice).min(policy.cap))
+}
+
+fn too_long(error: &ModelError, named: Duration, cap: Duration) -> ModelError {
+    let message = format!(
+        "{}; the server asks to wait {}, longer than http.retry_cap ({} s)",
+        error.message,
+        spoken(named),
+        cap.as_secs()
+    );
+    ModelError { message, retryable: true, ..error.clone() }
+}
+
+/// A wait for people: `4 s`, `12 min`, `3 h 20 min`.
+pub fn spoken(wait: Duration) -> String {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const POLICY: Policy = Policy { max_retries: 4, cap: Duration::from_secs(60) };
+
+    fn wait(decision: &Decision) -> Duration {
+        match decision {
+            Decision::Wait(wait) => *wait,
+            Decision::GiveUp(error) => panic!("gave up: {error}"),
+        }
+    }
+
+    #[test]
+    fn waits_grow_and_end() {
+        let error = ModelError::new(ErrorKind::Overload, "overloaded");
+        let waits: Vec<_> = (0..4).map(|retries| wait(&decide(&POLICY, retries, &error, 0.5)).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8]);
+        assert_eq!(decide(&POLICY, 4, &error, 0.5), Decision::GiveUp(error));
+    }
+
+    #[test]
+    fn a_named_wait_is_honoured_or_refused() {
+        let mut error = ModelError::new(ErrorKind::RateLimit, "slow down");
+        error.retry_after = Some(Duration::from_secs(7));
+        assert!((7.0..7.3).contains(&wait(&decide(&POLICY, 0, &error, 0.9)).as_secs_f64()));
+        error.retry_after = Some(Duration::from_secs(3_700));
+        let Decision::GiveUp(refused) = decide(&POLICY, 0, &error, 0.9) else { panic!("waits for an hour") };
+        assert!(refused.message.contains("62 min") && refused.message.contains("60 s"), "{refused}");
+    }
+
+    #[test]
+    fn what_cannot_succeed_is_not_repeated_and_the_empty_twice() {
+        let auth = ModelError::new(ErrorKind::Auth, "wrong key");
+        assert_eq!(decide(&POLICY, 0, &auth, 0.0), Decision::GiveUp(auth));
+        let empty = ModelError::new(ErrorKind::Empty, "nothing");
+        assert!(matches!(decide(&POLICY, 1, &empty, 0.0), Decision::Wait(_)));
+        assert!(matches!(decide(&POLICY, 2, &empty, 0.0), Decision::GiveUp(_)));
+    }
+
+    #[test]
+    fn waits_are_spoken() {
+        for (seconds, expected) in
+            [(0.2, "1 s"), (4.0, "4 s"), (119.0, "119 s"), (720.0, "12 min"), (12_000.0, "3 h 20 min")]
+        {
+            assert_eq!(spoken(Duration::from_secs_f64(seconds)), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_wait_is_above_the_cap(retries in 0u32..100, dice in 0.0f64..=1.0, cap in 1u64..100) {
+            let policy = Policy { max_retries: 1000, cap: Duration::from_secs(cap) };
+            let error = ModelError::new(ErrorKind::Network, "gone");
+            prop_assert!(wait(&decide(&policy, retries, &error, dice)) <= policy.cap);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The tools of one agent, in the order in which they are offered.
+
+use std::sync::Arc;
+
+use crate::model::message::{ToolCall, ToolInput};
+use crate::model::request::Offer;
+
+use super::port::PendingCall;
+use super::tool::Tool;
+
+/// Tools by name; the order is fixed, so that every request of a session begins alike.
+#[derive(Clone)]
+pub struct Toolbox {
+    tools: Vec<Arc<dyn Tool>>,
+    offers: Arc<[Offer]>,
+}
+
+impl Toolbox {
+    /// A box of these tools.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        let offers = tools.iter().map(|tool| {
+            let spec = tool.spec();
+            Offer {
+                name: spec.name.to_owned(),
+                description: spec.description.trim().to_owned(),
+                parameters: spec.parameters.clone(),
+            }
+        });
+        Self { offers: offers.collect(), tools }
+    }
+
+    /// What the model is offered.
+    pub fn offers(&self) -> Arc<[Offer]> {
+        Arc::clone(&self.offers)
+    }
+
+    /// The tools' names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.iter().map(|tool| tool.spec().name)
+    }
+
+    /// The tool of that name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name)
+    }
+
+    /// Checks a call: the tool exists and its arguments are what it takes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, for the model: the tools there are, or the schema's complaint.
+    pub fn prepare(&self, call: &ToolCall) -> Result<PendingCall, String> {
+        let name = &call.name;
+        let Some(tool) = self.get(name) else {
+            return Err(format!(
+                "there is no tool {name:?}; the tools are: {}",
+                self.names().collect::<Vec<_>>().join(", ")
+            ));
+        };
+        let spec = tool.spec();
+        let complaint = |problem: &str| format!("{name} was not run: {problem}. Its parameters: {}", spec.parameters);
+        match &call.input {
+            ToolInput::Invalid { problem, .. } => {
+                Err(complaint(&format!("the arguments are not a JSON object ({problem})")))
+            }
+            ToolInput::Object(arguments) => {
+                let subject = tool.subject(arguments).map_err(|problem| complaint(&problem))?;
+                Ok(PendingCall { call: call.clone(), risk: spec.risk, subject, limits: spec.limits })
+            }
+        }
+    }
+}
