@@ -1,6 +1,7 @@
 //! What makes a loop a daily tool: configuration, sessions, tools, permissions, and the place where they meet.
 
 pub mod error;
+pub mod permission;
 pub mod sandbox;
 pub mod session;
 pub mod tool;

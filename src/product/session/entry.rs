@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::grant::Grant;
+use crate::product::permission::Grant;
 
 /// The version of the format that is written, and the newest that is read.
 pub const VERSION: u64 = 1;

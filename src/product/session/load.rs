@@ -16,9 +16,9 @@ use crate::product::error::Error;
 
 use super::convert;
 use super::entry::{GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, SummaryLine, VERSION};
-use super::grant::Grant;
 use super::name;
 use super::tree::{NodeKind, Tree};
+use crate::product::permission::Grant;
 
 /// A session's file, understood.
 #[derive(Debug)]

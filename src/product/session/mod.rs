@@ -6,7 +6,6 @@
 
 pub mod convert;
 pub mod entry;
-pub mod grant;
 pub mod list;
 pub mod load;
 pub mod log;
@@ -27,9 +26,9 @@ use crate::model::message::{Message, Origin, ToolResult};
 use crate::model::usage::Price;
 use crate::product::error::Error;
 
+use crate::product::permission::Grant;
 use convert::Place;
 use entry::{GrantLine, MessageLine, ModelLine};
-use grant::Grant;
 use log::{Log, Sync};
 
 /// One conversation, as far as keeping it goes.

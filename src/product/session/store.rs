@@ -19,11 +19,11 @@ use crate::product::error::Error;
 
 use super::Session;
 use super::entry::{Header, VERSION};
-use super::grant::Grant;
 use super::list::{self, Info};
 use super::load::Loaded;
 use super::log::{Birth, Copied, Log};
 use super::name;
+use crate::product::permission::Grant;
 
 /// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
 const LOCK_PATIENCE: Duration = Duration::from_millis(150);
