@@ -8,3 +8,4 @@ pub mod jsonl;
 pub mod lock;
 pub mod panic;
 pub mod text;
+pub mod zone;
