@@ -4,4 +4,5 @@ pub mod error;
 pub mod permission;
 pub mod sandbox;
 pub mod session;
+pub mod prompt;
 pub mod tool;

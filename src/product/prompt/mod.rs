@@ -1,0 +1,68 @@
+//! The system prompt: short capped fragments from `assets/prompts`, chosen by the tools on offer.
+//!
+//! Holds nothing that moves: date, directory and git state are in [`environment()`], which opens the first user message,
+//! so that every request of a session begins with the same bytes. What a tool does is told by its own description.
+
+pub mod environment;
+mod fragment;
+
+use std::borrow::Cow;
+
+use crate::base::text::cut;
+use fragment::FRAGMENTS;
+
+pub use environment::{Facts, Mode, environment};
+
+/// The most bytes of the built-in text. Together with the descriptions of seven tools it keeps a first request at 8 KB,
+/// about 2,000 tokens, so that a local model with a small window has room to work.
+pub const BUILT_IN_BYTES: usize = 3_200;
+
+/// The most characters of a text that a user puts in place of the built-in one or adds to it; as much as reading a file.
+pub const OWN_TEXT_CHARS: usize = 50_000;
+
+/// The system prompt for a session that offers the tools `offered`.
+///
+/// `override_text` stands in place of all built-in text, `append` follows at the end. Both are cut, visibly, at
+/// [`OWN_TEXT_CHARS`]. The result depends on the set of names only, not on their order.
+pub fn system(offered: &[&str], override_text: Option<&str>, append: Option<&str>) -> String {
+    let mut text = match override_text {
+        Some(own) => capped(own.trim()).into_owned(),
+        None => built_in(offered),
+    };
+    if let Some(own) = append.map(str::trim).filter(|own| !own.is_empty()) {
+        separate(&mut text);
+        text.push_str(&capped(own));
+    }
+    text
+}
+
+fn built_in(offered: &[&str]) -> String {
+    let mut text = String::with_capacity(BUILT_IN_BYTES);
+    for fragment in FRAGMENTS.iter().filter(|fragment| fragment.needs.are_met(offered)) {
+        if fragment.text.starts_with("# ") {
+            separate(&mut text);
+        }
+        text.push_str(fragment.text);
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// A blank line, unless the text is empty.
+fn separate(text: &mut String) {
+    text.truncate(text.trim_end().len());
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+}
+
+fn capped(own: &str) -> Cow<'_, str> {
+    let kept = cut::head(own, OWN_TEXT_CHARS);
+    if kept.len() == own.len() {
+        return Cow::Borrowed(own);
+    }
+    Cow::Owned(format!("{kept}\n[... cut after {} characters]", kept.chars().count()))
+}
+
+#[cfg(test)]
+mod tests;
