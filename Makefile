@@ -1,0 +1,56 @@
+# Everything there is to do here; .ci/run does nothing else. `make` lists the targets.
+
+PREFIX ?= $(HOME)/.local
+# A toolchain that has just been installed is not in everybody's PATH yet.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+# In CI nothing is written back: neither snapshots nor the lock file.
+export INSTA_UPDATE := $(if $(CI),no,auto)
+LOCKED := $(if $(CI),--locked)
+OUT := $(or $(CARGO_TARGET_DIR),target)
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: help setup build run demo check test snap static install
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
+
+setup:  ## install what a fresh machine with a Rust toolchain lacks
+	@command -v cargo >/dev/null || { echo "no Rust toolchain; get one at https://rustup.rs" >&2; exit 1; }
+	@for need in cc:gcc git:git; do command -v $${need%:*} >/dev/null || packages="$$packages $${need#*:}"; done; \
+	[ "$$packages" = "$${packages#* gcc}" ] || packages="$$packages libc6-dev"; \
+	[ -z "$$packages" ] || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $$packages; }
+	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+
+build: setup  ## the release binary, target/agent; static on Linux
+	@case "$(HOST)" in *linux*) $(MAKE) static ;; *) cargo build $(LOCKED) --release && cp -f $(OUT)/release/agent $(OUT)/agent ;; esac
+
+# The triple is named so that the flag reaches the program alone: procedural macros cannot be static.
+static: setup  ## the same, and a failure if it is not static
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build $(LOCKED) --release --target $(HOST)
+	@cp -f $(OUT)/$(HOST)/release/agent $(OUT)/agent
+	@ldd $(OUT)/agent 2>&1 | grep -qE 'statically linked|not a dynamic' || { echo "$(OUT)/agent is not static" >&2; exit 1; }
+	@echo "$(OUT)/agent: static, $$(($$(wc -c <$(OUT)/agent) / 1024)) KiB"
+
+run: setup  ## a debug build with arguments: make run A="-p hello"
+	cargo run $(LOCKED) -- $(A)
+
+demo: build  ## a recorded repair of a small project: no key, no network
+	$(OUT)/agent demo
+
+check: setup  ## format, lints, documentation, tests: what CI asks for
+	cargo fmt --check
+	cargo clippy $(LOCKED) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(LOCKED) --no-deps --document-private-items
+	$(MAKE) test
+
+test: setup  ## all tests, or some: make test T=tidy
+	cargo test $(LOCKED) $(T)
+
+snap: setup  ## review changed snapshots
+	@cargo insta --version >/dev/null 2>&1 || cargo install --locked cargo-insta
+	cargo insta test --review
+
+install: build  ## put the binary into $(PREFIX)/bin
+	mkdir -p "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(OUT)/agent "$(DESTDIR)$(PREFIX)/bin/agent"
