@@ -146,7 +146,7 @@ impl Captured {
 }
 
 /// How much is missing between the two ends of a captured text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
     /// Characters (Unicode scalar values) that are missing.
     pub chars: u64,

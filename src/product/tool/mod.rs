@@ -4,4 +4,11 @@
 
 pub mod arguments;
 pub mod bash;
+mod missing;
+mod plain;
+pub mod read;
+mod save;
+pub mod seen;
+mod target;
 pub mod workspace;
+pub mod write;

@@ -4,6 +4,11 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use super::plain;
+
+/// Dangling links followed in a row before a path is taken as it is; the kernel's own limit.
+const MAX_LINKS: u32 = 40;
+
 /// The folder a session works in, and the paths that are closed to our own tools.
 #[derive(Debug)]
 pub struct Workspace {
@@ -50,12 +55,12 @@ impl Workspace {
         fold(&joined)
     }
 
-    /// How a path is shown: relative to the working directory where it lies below it.
+    /// How a path is shown: relative to the working directory where it lies below it, without control characters.
     pub fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.cwd) {
             Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inside) => inside.display().to_string(),
-            Err(_) => path.display().to_string(),
+            Ok(inside) => plain::line(&inside.to_string_lossy()),
+            Err(_) => plain::line(&path.to_string_lossy()),
         }
     }
 
@@ -68,8 +73,12 @@ impl Workspace {
     }
 }
 
-/// `path` with its links followed as far as it exists.
+/// `path` with its links followed as far as it exists; a link to nothing yet leads to where the file would be.
 pub fn canonical(path: &Path) -> PathBuf {
+    follow(path, MAX_LINKS)
+}
+
+fn follow(path: &Path, links_left: u32) -> PathBuf {
     let mut missing = Vec::new();
     let mut existing = path;
     loop {
@@ -79,6 +88,11 @@ pub fn canonical(path: &Path) -> PathBuf {
         let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else {
             return path.to_owned();
         };
+        if let (Ok(target), Some(links_left)) = (existing.read_link(), links_left.checked_sub(1)) {
+            let folder = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
+            let target = missing.iter().rev().fold(fold(&folder.join(target)), |path, name| path.join(name));
+            return follow(&target, links_left);
+        }
         missing.push(name);
         existing = parent;
     }
@@ -126,5 +140,17 @@ mod tests {
             assert!(workspace.may_read(&workspace.resolve(open)), "{open}");
         }
         assert_eq!(workspace.shown(&cwd.join("a/b")), "a/b");
+    }
+
+    #[test]
+    fn a_link_to_nothing_leads_to_where_the_file_would_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(cwd.join("there")).unwrap();
+        std::os::unix::fs::symlink("there/../there/new", cwd.join("link")).unwrap();
+        std::os::unix::fs::symlink("loop", cwd.join("loop")).unwrap();
+        assert_eq!(canonical(&cwd.join("link")), cwd.join("there/new"));
+        assert_eq!(canonical(&cwd.join("link/below")), cwd.join("there/new/below"));
+        assert_eq!(canonical(&cwd.join("loop")), cwd.join("loop"));
     }
 }

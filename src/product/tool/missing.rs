@@ -1,0 +1,116 @@
+//! What to say of a file that is not there: the names that are near, and how far the path leads.
+//!
+//! It looks into one folder only, and names nothing that is closed to reading.
+
+use std::path::{Path, PathBuf};
+
+use super::plain;
+use super::workspace::Workspace;
+
+/// Names of a folder that are compared at most; a folder with more is not for guessing.
+const MAX_NAMES: usize = 5_000;
+/// Names that are suggested, or shown where none is near.
+const MAX_SHOWN: usize = 3;
+/// How alike a name has to be, from 0 to 1; lets one typing error in a short name pass.
+const NEAR: f32 = 0.6;
+
+/// `no such file: src/man.rs; did you mean src/main.rs?`, or as much of that as can be said.
+pub fn explain(workspace: &Workspace, path: &Path) -> String {
+    let start = format!("no such file: {}", workspace.shown(path));
+    let Some((folder, name, rest)) = deepest(path) else {
+        return start;
+    };
+    if !folder.is_dir() {
+        return format!("{start}; {} is not a folder", workspace.shown(&folder));
+    }
+    let names = names(workspace, &folder);
+    let near = near(&name, &names);
+    // Where a folder is missing, the name that leads to the whole path is worth more than the nearest one.
+    let whole: Vec<PathBuf> =
+        near.iter().map(|name| folder.join(name).join(&rest)).filter(|path| path.exists()).collect();
+    let missing_folder = !rest.as_os_str().is_empty();
+    let suggested: Vec<PathBuf> =
+        if missing_folder && !whole.is_empty() { whole } else { near.iter().map(|name| folder.join(name)).collect() };
+    let mut text = start;
+    if missing_folder {
+        text.push_str(&format!("; there is no folder {}", workspace.shown(&folder.join(&name))));
+    }
+    let suggested: Vec<String> = suggested.iter().map(|path| workspace.shown(path)).collect();
+    if !suggested.is_empty() {
+        text.push_str(&format!("; did you mean {}?", suggested.join(" or ")));
+    } else if names.is_empty() {
+        text.push_str(&format!("; {} is empty", workspace.shown(&folder)));
+    } else {
+        let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
+        let some: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| plain::line(name)).collect();
+        let (folder, some) = (workspace.shown(&folder), some.join(", "));
+        text.push_str(&format!(
+            "; nothing in {folder} has a name like it ({some}{more}); find_files can look elsewhere"
+        ));
+    }
+    text
+}
+
+/// The deepest folder that exists, the name that is missing in it, and what would follow.
+fn deepest(path: &Path) -> Option<(PathBuf, String, PathBuf)> {
+    let folder = path.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok())?;
+    let mut missing = path.strip_prefix(folder).ok()?.components();
+    let name = missing.next()?.as_os_str().to_string_lossy().into_owned();
+    Some((folder.to_owned(), name, missing.as_path().to_owned()))
+}
+
+fn names(workspace: &Workspace, folder: &Path) -> Vec<String> {
+    let Ok(entries) = folder.read_dir() else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .take(MAX_NAMES)
+        .filter(|entry| workspace.may_read(&entry.path()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+fn near<'a>(wanted: &str, names: &'a [String]) -> Vec<&'a str> {
+    let folded: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let choices: Vec<&str> = folded.iter().map(String::as_str).collect();
+    let mut near = Vec::new();
+    for found in similar::get_close_matches(wanted.to_lowercase().as_str(), &choices, MAX_SHOWN, NEAR) {
+        for (name, _) in names.iter().zip(&folded).filter(|(_, folded)| *folded == found) {
+            if near.len() < MAX_SHOWN && !near.contains(&name.as_str()) {
+                near.push(name.as_str());
+            }
+        }
+    }
+    near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_suggested() {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(cwd.join("src/deep")).unwrap();
+        for name in ["src/main.rs", "src/deep/lib.rs", "README.md", "secret.key"] {
+            std::fs::write(cwd.join(name), "").unwrap();
+        }
+        std::fs::create_dir(cwd.join("empty")).unwrap();
+        let workspace = Workspace::new(cwd, None, &["secret.key".into()]).unwrap();
+        let explain = |path: &str| explain(&workspace, &workspace.resolve(path));
+        assert_eq!(explain("src/man.rs"), "no such file: src/man.rs; did you mean src/main.rs?");
+        assert_eq!(
+            explain("scr/deep/lib.rs"),
+            "no such file: scr/deep/lib.rs; there is no folder scr; did you mean src/deep/lib.rs?"
+        );
+        assert_eq!(explain("readme.MD"), "no such file: readme.MD; did you mean README.md?");
+        assert_eq!(explain("README.md/x"), "no such file: README.md/x; README.md is not a folder");
+        assert_eq!(explain("empty/x"), "no such file: empty/x; empty is empty");
+        assert!(!explain("secret.kez").contains("secret.key"));
+        assert!(explain("qqqqq").contains("find_files"));
+    }
+}

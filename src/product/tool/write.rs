@@ -1,0 +1,225 @@
+//! The `write_file` tool: a whole file, new or in place of what was there.
+//!
+//! It refuses to replace what somebody else changed since this session saw it; where it may write at all, the gate decides.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::base::json::Object;
+use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+
+use super::read::lines;
+use super::read::page::{self, Scan};
+use super::seen::{self, Seen, Standing};
+use super::target::{Found, Target, blocking_parent, size};
+use super::workspace::{Workspace, canonical};
+use super::{arguments, save};
+
+/// What reaches the model by default: one sentence, and a path that may be long.
+pub const LIMITS: Limits = Limits { chars: 1_000, lines: usize::MAX };
+/// Bytes of an old file that are read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Writes whole files.
+pub struct WriteFile {
+    workspace: Arc<Workspace>,
+    seen: Arc<Seen>,
+    spec: ToolSpec,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    content: String,
+}
+
+impl WriteFile {
+    /// A writer of files that knows from `seen` what this session read or wrote.
+    pub fn new(workspace: Arc<Workspace>, seen: Arc<Seen>, limits: Limits) -> Self {
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "relative to the working directory, or absolute"},
+                "content": {"type": "string", "description": "the whole content"},
+            },
+            "required": ["path", "content"],
+            "additionalProperties": false,
+        });
+        let description = include_str!("../../../assets/tools/write_file.md").trim_ascii_end();
+        let spec = ToolSpec { name: "write_file", description, parameters, risk: Risk::Write, limits };
+        Self { workspace, seen, spec }
+    }
+
+    fn write(&self, arguments: &Arguments) -> Result<String, String> {
+        let Arguments { path, content } = arguments;
+        let target = Target::new(&self.workspace, path)?;
+        let shown = &target.shown;
+        let old = match target.look()? {
+            Found::File(_) => Some(survey(&target)?),
+            Found::Nothing => None,
+        };
+        let standing = match &old {
+            Some(old) => self.seen.standing(&target.path, old.hash),
+            None => Standing::Unknown,
+        };
+        match standing {
+            Standing::Changed | Standing::Glimpsed => {
+                return Err(format!(
+                    "{shown} has changed since it was last read or written here, and was not replaced; \
+                     read it again, then write or edit it"
+                ));
+            }
+            Standing::Current | Standing::Unknown => {}
+        }
+        if let Some(file) = blocking_parent(&target.path) {
+            return Err(format!("cannot make {shown}: {} is not a folder", self.workspace.shown(file)));
+        }
+        let new_hash = seen::hash(content.as_bytes());
+        let is_same = old.as_ref().is_some_and(|old| old.hash == new_hash && old.bytes == content.len() as u64);
+        if !is_same {
+            save::save(&target.path, content.as_bytes()).map_err(|error| {
+                let kept = if old.is_some() { "; its old content is kept" } else { "" };
+                format!("could not write {shown}: {}{kept}", save::words(&error))
+            })?;
+        }
+        self.seen.record(&target.path, new_hash);
+        let new = extent(content.split_inclusive('\n').count() as u64, content.len() as u64);
+        Ok(match (old, standing) {
+            (Some(_), _) if is_same => format!("{shown} already has exactly this content ({new}); nothing was written"),
+            (Some(old), Standing::Unknown) => format!(
+                "replaced {shown}: {new}; what was there ({}) had not been read in this session",
+                extent(old.lines, old.bytes)
+            ),
+            (Some(old), _) => format!("replaced {shown}: {new}, before {}", extent(old.lines, old.bytes)),
+            (None, _) => format!("created {shown}: {new}"),
+        })
+    }
+}
+
+impl Tool for WriteFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn subject(&self, arguments: &Object) -> Result<Subject, String> {
+        let arguments: Arguments = arguments::parse(arguments)?;
+        Ok(Subject::Write(vec![canonical(&self.workspace.resolve(&arguments.path))]))
+    }
+
+    fn run(&self, arguments: &Object, _context: &ToolContext<'_>) -> Output {
+        arguments::parse(arguments).and_then(|arguments| self.write(&arguments)).map_or_else(Output::error, Output::ok)
+    }
+}
+
+fn extent(count: u64, bytes: u64) -> String {
+    format!("{}, {}", lines(count), size(bytes))
+}
+
+fn survey(target: &Target) -> Result<Scan, String> {
+    let scanned = File::open(&target.path).and_then(|file| page::scan(&mut BufReader::with_capacity(CHUNK, file)));
+    scanned.map_err(|error| format!("{}: {}", target.shown, save::words(&error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::base::cancel::Cancel;
+
+    struct Bench {
+        _folder: tempfile::TempDir,
+        cwd: PathBuf,
+        seen: Arc<Seen>,
+        tool: WriteFile,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let cwd = folder.path().canonicalize().unwrap();
+            let workspace = Arc::new(Workspace::new(cwd.clone(), None, &["closed".into()]).unwrap());
+            let seen = Arc::new(Seen::new());
+            let tool = WriteFile::new(workspace, Arc::clone(&seen), LIMITS);
+            Self { _folder: folder, cwd, seen, tool }
+        }
+
+        fn write(&self, path: &str, content: &str) -> Output {
+            let arguments = json!({"path": path, "content": content});
+            let context = ToolContext { call_id: "c", cancel: &Cancel::new(), progress: &|_| {} };
+            self.tool.run(arguments.as_object().unwrap(), &context)
+        }
+    }
+
+    #[test]
+    fn new_old_and_equal_content_sound_different() {
+        let bench = Bench::new();
+        let path = bench.cwd.join("a/b/f.txt");
+        assert_eq!(bench.write("a/b/f.txt", "ünï\n"), Output::ok("created a/b/f.txt: 1 line, 6 bytes"));
+        assert_eq!(
+            bench.write("a/b/f.txt", "x\ny"),
+            Output::ok("replaced a/b/f.txt: 2 lines, 3 bytes, before 1 line, 6 bytes")
+        );
+        let inode = path.metadata().unwrap().ino();
+        assert!(bench.write("a/b/f.txt", "x\ny").text.head.contains("already has exactly this content"));
+        assert_eq!(path.metadata().unwrap().ino(), inode);
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_unread_file_is_replaced_and_a_changed_one_is_not() {
+        let bench = Bench::new();
+        let path = bench.cwd.join("f");
+        std::fs::write(&path, "the user's\n").unwrap();
+        let told = bench.write("f", "new\n");
+        assert!(!told.is_error && told.text.head.contains("(1 line, 11 bytes) had not been read"), "{told:?}");
+        std::fs::write(&path, "theirs\n").unwrap();
+        for _ in 0..2 {
+            let told = bench.write("f", "newer\n");
+            assert!(told.is_error && told.text.head.contains("has changed since"), "{told:?}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs\n");
+        }
+        bench.seen.record(&path, seen::hash(b"theirs\n"));
+        assert!(!bench.write("f", "newer\n").is_error);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(bench.write("f", "again"), Output::ok("created f: 1 line, 5 bytes"));
+    }
+
+    #[test]
+    fn links_lead_to_what_is_replaced() {
+        let bench = Bench::new();
+        let target = bench.cwd.join("script.sh");
+        std::fs::write(&target, "old").unwrap();
+        std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink("script.sh", bench.cwd.join("link")).unwrap();
+        std::os::unix::fs::symlink("later/new", bench.cwd.join("dangling")).unwrap();
+        assert!(!bench.write("link", "new").is_error);
+        assert!(!bench.write("dangling", "new").is_error);
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o755);
+        assert_eq!(std::fs::read_to_string(bench.cwd.join("later/new")).unwrap(), "new");
+        assert!(bench.cwd.join("link").is_symlink() && bench.cwd.join("dangling").is_symlink());
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused() {
+        let bench = Bench::new();
+        std::fs::write(bench.cwd.join("file"), "").unwrap();
+        std::fs::create_dir(bench.cwd.join("closed")).unwrap();
+        let refusal = |path: &str| {
+            let output = bench.write(path, "x");
+            assert!(output.is_error, "{path}");
+            output.text.head
+        };
+        assert!(refusal(".").contains("directory"));
+        assert!(refusal("/dev/null").contains("device"));
+        assert_eq!(refusal("closed/key"), "reading closed/key is closed by sandbox.deny_read");
+        assert_eq!(refusal("file/below/it"), "cannot make file/below/it: file is not a folder");
+    }
+}
