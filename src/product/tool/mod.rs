@@ -4,6 +4,7 @@
 
 pub mod arguments;
 pub mod bash;
+pub mod edit;
 mod missing;
 mod plain;
 pub mod read;
