@@ -2,7 +2,7 @@
 
 pub mod error;
 pub mod permission;
+pub mod prompt;
 pub mod sandbox;
 pub mod session;
-pub mod prompt;
 pub mod tool;
