@@ -59,7 +59,7 @@ pub fn decide(policy: &Policy, retries: u32, error: &ModelError, dice: f64) -> D
         return Decision::Wait(named + Duration::from_millis(200).mul_f64(dice));
     }
     let exponential = base.saturating_mul(1 << retries.min(16)).min(policy.cap);
-    Decision::Wait(exponential.mul_f64(0.5 + dice).min(policy.cap))
+    Decision::Wait(exponential.mul_f64(0.75 + dice / 2.0).min(policy.cap))
 }
 
 fn too_long(error: &ModelError, named: Duration, cap: Duration) -> ModelError {
