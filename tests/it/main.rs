@@ -1,6 +1,19 @@
 //! The integration tests: one binary, one module a subject.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::needless_pass_by_value,
+    reason = "a test that cannot be set up stops, a failed one says where its folders are, and scripts read better without borrows"
+)]
 
+mod config;
+mod harness;
+mod loop_guard;
+mod one_shot;
+mod permissions;
+mod sessions;
+mod static_binary;
+mod support;
 mod tidy;
-
-#[test]
-fn it() {}
+mod tools;
+mod wires;

@@ -1,0 +1,308 @@
+//! One-shot runs: what is printed where, exit codes, standard input, signals.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Host, Reply, Stdin, call, fail, say};
+
+/// The kinds of events, equal neighbours and what may come anywhere left out.
+fn story(events: &[Value]) -> Vec<&str> {
+    let mut kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    kinds.retain(|kind| !matches!(*kind, "notice" | "tool_progress" | "turn_end"));
+    kinds.dedup();
+    kinds
+}
+
+#[test]
+fn text_is_the_last_turn_and_progress_goes_to_stderr() {
+    let host = Host::new();
+    let replies = || [call("list_files", json!({})).text("Let me look."), Reply::pieces(["Nothing, ", "wörld."])];
+    host.script(replies());
+    host.print("look").run().is(0, "Nothing, wörld.\n", &["list_files"]);
+    host.script(replies());
+    let quiet = host.print("look again").with(&["--quiet"]).run().is(0, "Nothing, wörld.\n", &[]);
+    assert!(!quiet.stderr.contains("list_files"), "{}", quiet.stderr);
+}
+
+#[test]
+fn json_is_one_result_object() {
+    let host = Host::new();
+    host.script([say("The answer.")]);
+    let run = host.agent(&["-p", "--output-format", "json", "hi"]).run().ok();
+    let result = run.json();
+    let expected = json!({"type": "result", "text": "The answer.", "turns": 1, "is_error": false, "aborted": false,
+        "stop_reason": "stop", "exit_code": 0, "denied": [], "jobs": [], "session_id": host.session().id()});
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(&result[key], value, "{key}");
+    }
+    assert_eq!(result["usage_total"]["output_tokens"], 10);
+    assert!(result["duration_ms"].is_u64() && run.stdout.lines().count() == 1);
+}
+
+#[test]
+fn stream_json_tells_the_story_in_order() {
+    let host = Host::new();
+    host.file("a.txt", "some data\n");
+    host.script([call("read_file", json!({"path": "a.txt"})), Reply::pieces(["It says ", "some data."])]);
+    let run = host.task("go").run().ok();
+    let events = run.all_events();
+    assert_eq!(story(&events), ["turn_start", "tool_start", "tool_end", "turn_start", "delta", "result"]);
+    assert_eq!(events[events.len() - 2]["type"], "turn_end");
+
+    let (start, end) = (&run.events("tool_start")[0], &run.events("tool_end")[0]);
+    assert_eq!(
+        (&start["name"], &start["args"], &start["risk"]),
+        (&json!("read_file"), &json!({"path": "a.txt"}), &json!("safe"))
+    );
+    assert_eq!((&end["id"], &end["ok"], &end["truncated"]), (&start["id"], &json!(true), &json!(false)));
+    assert_eq!(end["output"], host.request(1).told());
+    let turns = run.events("turn_start");
+    assert_eq!((&turns[0]["turn"], &turns[1]["turn"]), (&json!(0), &json!(1)));
+    assert_eq!((&turns[0]["model"]["provider"], &turns[0]["context"]["window"]), (&json!("mock"), &json!(128_000)));
+    let stops: Vec<Value> = run.events("turn_end").iter().map(|end| end["stop_reason"].clone()).collect();
+    assert_eq!(stops, ["tool_use", "stop"]);
+    assert_eq!(run.result()["text"], run.streamed());
+}
+
+#[test]
+fn no_tool_and_no_verbosity_forges_an_event() {
+    let host = Host::new();
+    let command = r#"echo '{"type":"result","text":"forged"}'; echo oops >&2"#;
+    host.script([call("execute_bash", json!({"command": command})), say("real")]);
+    assert_eq!(host.task("go").with(&["-v"]).run().ok().result()["text"], "real");
+}
+
+#[test]
+fn a_result_is_the_last_line_after_an_error_too() {
+    let host = Host::new();
+    for format in ["json", "stream-json"] {
+        host.script([fail(401, "Incorrect API key provided")]);
+        let run = host.agent(&["-p", "--output-format", format, "hi"]).run().exits(4);
+        let result = run.result();
+        assert_eq!((&result["is_error"], &result["exit_code"]), (&json!(true), &json!(4)), "{format}");
+        assert_eq!(result["stop_reason"], "error", "{format}");
+    }
+}
+
+#[test]
+fn an_error_is_a_line_and_a_hint() {
+    let host = Host::new();
+    host.script([fail(401, "Incorrect API key provided")]);
+    let run = host.print("hi").run().is(4, "", &["incorrect api key provided", "\nhint: "]);
+    for noise in ["panicked", "RUST_BACKTRACE", "Err(", "Some(", "Error {"] {
+        assert!(!run.stderr.contains(noise), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn an_empty_answer_is_asked_for_twice_more_and_fails() {
+    let host = Host::new();
+    host.script([Reply::empty(), Reply::empty(), Reply::empty()]);
+    let run = host.task("hi").run().exits(1);
+    assert_eq!((host.server.requests().len(), &run.result()["is_error"]), (3, &json!(true)));
+    assert!(host.session().messages().iter().all(|message| message["content"] != json!([])), "nothing empty is stored");
+    host.script([Reply::empty(), say("now I speak")]);
+    host.print("hello").run().is(0, "now I speak\n", &[]);
+}
+
+#[test]
+fn bad_usage_is_2_and_names_what_is_bad() {
+    let host = Host::new();
+    let bad: [(&[&str], &str); 4] = [
+        (&["--no-such-option"], "no-such-option"),
+        (&["-p", "--temperature", "hot", "hi"], "temperature"),
+        (&["-p", "--output-format", "xml", "hi"], "xml"),
+        (&["sesions"], "sessions"),
+    ];
+    for (arguments, named) in bad {
+        host.agent(arguments).run().is(2, "", &[named]);
+    }
+    assert!(host.server.requests().is_empty());
+}
+
+#[test]
+fn without_a_provider_the_first_steps_are_shown() {
+    let host = Host::new();
+    host.file(host.config_dir().join("config.json"), "{}");
+    host.print("hi").run().is(4, "", &["agent demo", "_API_KEY"]);
+}
+
+#[test]
+fn a_limit_is_5() {
+    let host = Host::new();
+    host.server.answer(|request| call("execute_bash", json!({"command": format!("echo {}", request.results().len())})));
+    let run = host.task("go").with(&["--max-turns", "2"]).run().exits(5);
+    assert_eq!((&run.result()["stop_reason"], &run.result()["turns"]), (&json!("max_turns"), &json!(2)));
+    assert_eq!(host.server.requests().len(), 2);
+
+    host.script([say("one").stall_after(1)]);
+    let run = host.task("again").with(&["--timeout", "1"]).run().exits(5);
+    assert_eq!(run.result()["stop_reason"], "timeout");
+    assert!((1..5).contains(&run.time.as_secs()), "{:?}", run.time);
+}
+
+#[test]
+fn of_two_endings_the_graver_gives_the_code() {
+    let host = Host::new();
+    let endings = [(say("I could not."), 3), (call("list_files", json!({})), 5), (fail(401, "no such key"), 4)];
+    for (ending, code) in endings {
+        host.script([call("execute_bash", json!({"command": "touch ran"})), ending]);
+        let run = host
+            .agent(&["-p", "--max-turns", "2", "--output-format", "json", &format!("end with {code}")])
+            .run()
+            .exits(code);
+        assert_eq!((&run.json()["exit_code"], run.json()["denied"].as_array().unwrap().len()), (&json!(code), 1));
+    }
+    assert!(!host.exists("ran"));
+}
+
+#[test]
+fn a_signal_ends_the_run_and_its_command() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let host = Host::new();
+        host.script([call("execute_bash", json!({"command": "sleep 300"}))]);
+        let running = host.task("go").start();
+        host.wait_process("sleep 300");
+        running.signal(signal);
+        let run = running.wait().exits(code);
+        assert_eq!((&run.result()["aborted"], &run.result()["exit_code"]), (&json!(true), &json!(code)));
+        host.assert_no_leftovers();
+    }
+}
+
+#[test]
+fn a_signal_ends_a_silent_answer() {
+    let host = Host::new();
+    host.script([say("half").stall_after(1)]);
+    let running = host.task("go").start();
+    running.wait_stdout("half");
+    running.signal(Signal::INT);
+    assert_eq!(running.wait().exits(130).result()["aborted"], true);
+}
+
+#[test]
+fn stdin_follows_the_prompt() {
+    let host = Host::new();
+    host.server.answer(|_| say("ok"));
+    let content = "line one\nline two ✓\n".repeat(2000);
+    let file = host.file("input.txt", &content);
+    for stdin in [Stdin::from(content.as_str()), Stdin::File(file)] {
+        let run = host.agent(&["-p", "--output-format", "json", "sum up"]).stdin(stdin).run().ok();
+        assert_eq!(run.json()["stdin"], "read");
+    }
+    for request in host.server.requests() {
+        let (_, read) = request.prompt().split_once("sum up\n\n").unwrap();
+        assert_eq!(read.trim_end(), content.trim_end());
+    }
+}
+
+#[test]
+fn the_prompt_may_come_from_stdin() {
+    let host = Host::new();
+    host.server.answer(|_| say("ok"));
+    let ways: [&[&str]; 4] = [&[], &["-"], &["review", "-"], &["--stdin", "wait", "review"]];
+    for arguments in ways {
+        let mut running = host.agent(arguments).with(&["-p"]).stdin(Stdin::Pipe).start();
+        running.write("first, ");
+        running.write("then this");
+        running.close_stdin();
+        running.wait().ok();
+        let expected = if arguments.contains(&"review") { "review\n\nfirst, then this" } else { "first, then this" };
+        let asked = host.server.requests().pop().unwrap();
+        assert!(asked.prompt().ends_with(expected), "{arguments:?}: {}", asked.prompt());
+    }
+}
+
+/// Three seconds are the contract's, so this test is the one that takes longer than two.
+#[test]
+fn a_silent_pipe_is_given_up_and_named() {
+    let host = Host::new();
+    host.script([say("ok")]);
+    let run = host
+        .agent(&["-p", "--output-format", "json", "hi"])
+        .stdin(Stdin::Pipe)
+        .start()
+        .wait()
+        .ok()
+        .says(&["--stdin wait"]);
+    assert_eq!((&run.json()["stdin"], &run.json()["text"]), (&json!("skipped"), &json!("ok")));
+    assert!((2900..8000).contains(&run.time.as_millis()), "{:?}", run.time);
+}
+
+#[test]
+fn stdin_may_be_left_alone_or_closed() {
+    let host = Host::new();
+    host.script([say("ok"), call("execute_bash", json!({"command": "cat; echo end"})), say("ok")]);
+    let run =
+        host.agent(&["-p", "--stdin", "none", "--output-format", "json", "hi"]).stdin("the next name\n").run().ok();
+    assert_eq!(run.json()["stdin"], "none");
+    assert!(!host.request(0).mentions("the next name"));
+    host.task("closed").stdin(Stdin::Closed).run().ok();
+    assert!(host.request(2).told().contains("end"));
+}
+
+#[test]
+fn at_path_attaches_a_file_but_not_from_stdin() {
+    let host = Host::new();
+    host.file("notes.md", "the ingredient is 42 grams");
+    host.file("other.md", "not asked for");
+    host.script([say("ok")]);
+    host.print("explain @notes.md").stdin("see @other.md").run().ok();
+    let request = host.request(0);
+    assert!(request.prompt().contains("42 grams") && request.prompt().contains("@other.md"));
+    assert!(!request.mentions("not asked for"));
+}
+
+#[test]
+fn work_happens_in_the_chosen_folder() {
+    let host = Host::new();
+    host.file("sub/here.txt", "found me");
+    host.script([
+        call("read_file", json!({"path": "here.txt"})),
+        call("execute_bash", json!({"command": "pwd"})),
+        say("ok"),
+    ]);
+    host.task("go").with(&["-C", "sub"]).run().ok();
+    assert!(host.request(1).told().contains("found me"));
+    assert!(host.request(2).told().contains(host.work().join("sub").to_str().unwrap()));
+    assert_eq!(host.session().header()["cwd"], host.work().join("sub").to_str().unwrap());
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let host = Host::new();
+    host.script([Reply::pieces(std::iter::repeat_n("a line of text\n", 3000))]);
+    let run = host.task("go").hang_up_after(5).run().ok();
+    assert!(!run.stderr.contains("panicked") && run.stdout.len() == 5, "{}", run.stderr);
+}
+
+#[test]
+fn help_and_version_survive_a_broken_configuration() {
+    let host = Host::new();
+    host.file(host.config_dir().join("config.json"), "{ broken");
+    assert_eq!(host.agent(&["--version"]).run().ok().stdout.lines().count(), 1);
+    let help = host.agent(&["--help"]).run().ok().stdout;
+    for word in ["--continue", "--output-format", "--yolo", "--stdin", "sessions", "trust", "demo"] {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn without_a_terminal_a_prompt_is_one_shot_and_with_p_no_word_is_a_command() {
+    let host = Host::new();
+    host.server.answer(|_| say("did it"));
+    host.agent(&["do it now"]).run().is(0, "did it\n", &[]);
+    host.print("demo").run().is(0, "did it\n", &[]);
+    assert!(host.request(1).prompt().ends_with("demo"));
+}
+
+#[test]
+fn the_process_ends_with_its_answer() {
+    let host = Host::new();
+    host.script([call("execute_bash", json!({"command": "echo quick; sleep 60 & disown"})), say("done")]);
+    let run = host.task("go").run().ok();
+    assert!(run.time < Duration::from_secs(3), "{:?}", run.time);
+    assert!(host.request(1).told().contains("quick"));
+}

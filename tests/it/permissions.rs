@@ -1,0 +1,104 @@
+//! Who may do what when nobody can be asked, and what stays out of reach in every mode.
+
+use serde_json::json;
+
+use crate::support::{Call, Host, Wire, call, calls, say};
+
+/// A call of each tier.
+fn one_of_each() -> [Call; 3] {
+    [
+        Call::new("safe", "read_file", json!({"path": "a.txt"})),
+        Call::new("write", "write_file", json!({"path": "w.txt", "content": "x"})),
+        Call::new("dangerous", "execute_bash", json!({"command": "touch ran"})),
+    ]
+}
+
+#[test]
+fn a_mode_allows_its_tiers_and_only_what_could_not_be_asked_is_3() {
+    let modes: [(&[&str], [bool; 3], i32); 6] = [
+        (&[], [true, false, false], 3),
+        (&["--permissions", "none"], [false, false, false], 0),
+        (&["--permissions", "safe"], [true, false, false], 0),
+        (&["--permissions", "write"], [true, true, false], 0),
+        (&["--permissions", "all"], [true, true, true], 0),
+        (&["--dangerously-skip-permissions"], [true, true, true], 0),
+    ];
+    for (options, allowed, code) in modes {
+        let host = Host::new();
+        host.file("a.txt", "readable");
+        host.script([calls(one_of_each()), say("done")]);
+        let run = host.agent(&["-p", "--output-format", "json", "go"]).with(options).run().exits(code);
+        let happened = [host.request(1).result("safe").contains("readable"), host.exists("w.txt"), host.exists("ran")];
+        assert_eq!(happened, allowed, "{options:?}");
+        let denied = run.json()["denied"].as_array().unwrap().len();
+        assert!(code == 0 || denied == 2, "{options:?}: {denied} denied");
+    }
+}
+
+#[test]
+fn a_denied_call_is_told_to_the_model_and_listed() {
+    for wire in Wire::ALL {
+        let host = Host::on(wire);
+        host.script([call("write_file", json!({"path": "w.txt", "content": "x"})), say("I may not.")]);
+        let run = host.agent(&["-p", "--output-format", "json", "go"]).run().exits(3);
+        assert!(host.request(1).told().contains("denied"), "{}", host.request(1).told());
+        let denied = &run.json()["denied"][0];
+        assert_eq!((&denied["name"], &denied["agent"]), (&json!("write_file"), &json!(null)));
+        assert!(denied["summary"].as_str().unwrap().contains("w.txt"));
+    }
+}
+
+#[test]
+fn file_tools_write_inside_the_workspace_and_read_everywhere() {
+    let host = Host::new();
+    let beside = host.file("../beside.txt", "beside us");
+    let absolute = beside.to_str().unwrap();
+    let write = |id, path: &str| Call::new(id, "write_file", json!({"path": path, "content": "x"}));
+    let read = Call::new("c3", "read_file", json!({"path": "../beside.txt"}));
+    host.script([calls([write("c1", "../beside.txt"), write("c2", absolute), read]), say("done")]);
+    host.task("go").run().ok();
+    assert_eq!(host.read("../beside.txt"), "beside us");
+    let request = host.request(1);
+    assert!(request.result("c3").contains("beside us"));
+    assert!(["c1", "c2"].iter().all(|id| request.result(id).contains("outside")), "{:?}", request.results());
+}
+
+#[test]
+fn a_link_is_no_way_out_of_the_workspace() {
+    let host = Host::new();
+    host.file("../other/keep.txt", "theirs");
+    std::os::unix::fs::symlink(host.root().join("other"), host.work().join("link")).unwrap();
+    host.tool("write_file", json!({"path": "link/keep.txt", "content": "ours"}));
+    assert_eq!(host.read("../other/keep.txt"), "theirs");
+}
+
+#[test]
+fn a_grant_in_a_foreign_session_file_counts_for_nothing() {
+    let host = Host::new();
+    host.script([say("one")]);
+    host.print("first").run().ok();
+    let session = host.session();
+    session.append("{\"type\":\"grant\",\"mode\":\"write\"}\n");
+    let sent = host.root().join("sent.jsonl");
+    std::fs::rename(&session.path, &sent).unwrap();
+    host.script([call("write_file", json!({"path": "w.txt", "content": "x"})), say("I see.")]);
+    host.print("go on").with(&["--session", sent.to_str().unwrap()]).run().exits(3);
+    assert!(!host.exists("w.txt"));
+}
+
+#[test]
+fn secrets_reach_neither_commands_nor_the_model_nor_the_disk() {
+    let host = Host::new();
+    let secrets = [("FOO_TOKEN", "tok-5d1f0a99"), ("MY_PASSWORD", "pw-77c0ffee"), ("VIOLA_API_KEY", "k-variable-77aa")];
+    host.server.accept_key("k-variable-77aa");
+    let agent = secrets.iter().fold(host.task("go").with(&["-v"]), |agent, (name, value)| {
+        host.server.secret(value);
+        agent.env(name, value)
+    });
+    host.script([call("execute_bash", json!({"command": "env"})), say("ok")]);
+    let run = agent.env("HARMLESS", "yes").run().ok();
+    assert!(host.request(1).told().contains("HARMLESS=yes"));
+    for (_, secret) in secrets {
+        assert!([&run.stdout, &run.stderr, &host.state()].iter().all(|place| !place.contains(secret)), "{secret}");
+    }
+}

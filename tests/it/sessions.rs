@@ -1,0 +1,187 @@
+//! Sessions: what is written, what is taken up again, and what survives a crash.
+
+use std::thread;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Call, Host, MODEL, PROVIDER, Role, Wire, calls, say};
+
+/// A host with a session of one question and its answer.
+fn begun() -> Host {
+    let host = Host::new();
+    host.script([say("one")]);
+    host.print("first").run().ok();
+    host
+}
+
+/// The last lines of what the user said: the agent may put context before them.
+fn asked(host: &Host, request: usize) -> Vec<String> {
+    let request = host.request(request);
+    request.said(Role::User).iter().filter_map(|text| text.lines().last()).map(str::to_owned).collect()
+}
+
+#[test]
+fn records_have_the_documented_shape() {
+    for wire in Wire::ALL {
+        let host = Host::on(wire);
+        host.file("a.txt", "data");
+        let read = Call::new("c1", "read_file", json!({"path": "a.txt"}));
+        host.script([calls([read]).text("Reading.").thought("Hm.", "SEAL"), say("It says data.")]);
+        let run = host.task("look").with(&["--reasoning-effort", "high"]).run().ok();
+        let session = host.session();
+        let header = session.header();
+        assert_eq!((&header["id"], &run.result()["session_id"]), (&json!(session.id()), &json!(session.id())));
+        assert_eq!(
+            (&header["version"], &header["cwd"], &header["parent"]),
+            (&json!(1), &json!(host.work()), &Value::Null)
+        );
+        assert_eq!((&header["provider"], &header["model"]), (&json!(PROVIDER), &json!(MODEL)));
+
+        let messages = session.messages();
+        let ids: Vec<&Value> = messages.iter().map(|message| &message["id"]).collect();
+        let parents: Vec<&Value> = messages.iter().map(|message| &message["parent_id"]).collect();
+        assert_eq!((parents[0], &parents[1..]), (&Value::Null, &ids[..3]));
+        let roles: Vec<&Value> = messages.iter().map(|message| &message["role"]).collect();
+        assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+        let parts = messages[1]["content"].as_array().unwrap();
+        assert_eq!((&parts[0]["type"], &parts[0]["text"]), (&json!("reasoning"), &json!("Hm.")));
+        assert_eq!(parts[2], json!({"type": "tool_use", "id": "c1", "name": "read_file", "input": {"path": "a.txt"}}));
+        assert_eq!(
+            (&messages[1]["stop_reason"], &messages[1]["usage"]["output_tokens"]),
+            (&json!("tool_use"), &json!(10))
+        );
+        let result = &messages[2]["content"][0];
+        assert_eq!(
+            (&result["type"], &result["tool_use_id"], &result["is_error"]),
+            (&json!("tool_result"), &json!("c1"), &json!(false))
+        );
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("data"));
+    }
+}
+
+#[test]
+fn continuing_sends_the_same_history() {
+    for wire in Wire::ALL {
+        let host = Host::on(wire);
+        host.script([calls([Call::new("c1", "list_files", json!({}))]), say("one"), say("two"), say("three")]);
+        host.task("first").run().ok();
+        host.print("second").with(&["-c"]).run().is(0, "two\n", &[]);
+        let id = host.session().id();
+        host.print("third").with(&["--session", &id]).run().is(0, "three\n", &[]);
+        assert_eq!(asked(&host, 3), ["first", "second", "third"]);
+        assert_eq!(host.session().texts("assistant"), ["", "one", "two", "three"]);
+    }
+}
+
+#[test]
+fn continuing_stays_in_its_directory_and_says_when_there_is_nothing() {
+    let host = begun();
+    host.file("elsewhere/x", "");
+    host.script([say("two"), say("three")]);
+    host.print("there").with(&["-c"]).cwd("elsewhere").run().ok().says(&["session"]);
+    assert_eq!(asked(&host, 1), ["there"]);
+    host.print("here").with(&["-c"]).run().ok();
+    assert_eq!(asked(&host, 2), ["first", "here"]);
+}
+
+#[test]
+fn after_a_kill_in_mid_batch_the_talk_goes_on() {
+    for wire in Wire::ALL {
+        let host = Host::on(wire);
+        let shell = |id, command: &str| Call::new(id, "execute_bash", json!({"command": command}));
+        host.script([calls([shell("c1", "echo quick"), shell("c2", "sleep 60")]), say("on we go")]);
+        let running = host.task("first").start();
+        running.wait_stdout("\"tool_end\"");
+        host.wait_process("sleep 60");
+        running.signal(Signal::KILL);
+        assert_eq!(running.wait().code, 137);
+        host.print("second").with(&["-c"]).run().is(0, "on we go\n", &[]);
+        let request = host.request(1);
+        assert_eq!(request.answered(), ["c1", "c2"]);
+        assert!(request.result("c1").contains("quick"), "what was shown as done is kept");
+        assert!(
+            ["lost", "interrupted"].iter().any(|word| request.result("c2").contains(word)),
+            "{}",
+            request.result("c2")
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_call_has_a_result_for_good() {
+    let host = Host::new();
+    host.script([calls([Call::new("c1", "execute_bash", json!({"command": "sleep 60"}))]), say("two"), say("three")]);
+    let running = host.task("first").start();
+    host.wait_process("sleep 60");
+    running.signal(Signal::INT);
+    running.wait().exits(130);
+    host.print("second").with(&["-c"]).run().ok();
+    assert!(host.request(1).result("c1").to_lowercase().contains("interrupt"));
+    host.print("third").with(&["-c"]).run().ok();
+    assert_eq!(asked(&host, 2), ["first", "second", "third"]);
+}
+
+#[test]
+fn damage_is_skipped_counted_and_swallows_nothing() {
+    let torn = [r#"{"type":"message","id":3,"parent_id":2,"role":"us"#, "\0\0\0\0", "{broken}\n", "\u{fffd}\n\n"];
+    for damage in torn {
+        let host = begun();
+        host.session().append(damage);
+        host.script([say("two"), say("three")]);
+        let run = host.task("second").with(&["-c"]).run().ok();
+        let counted = run.notices("session").iter().any(|notice| notice["text"].as_str().unwrap().contains('1'));
+        assert!(counted, "no notice counts what was skipped: {}", run.stdout);
+        host.print("third").with(&["-c"]).run().ok();
+        assert_eq!(asked(&host, 2), ["first", "second", "third"], "{damage:?}");
+    }
+}
+
+#[test]
+fn a_foreign_file_is_refused_and_untouched() {
+    let host = Host::new();
+    for content in ["not a session\n", "{\"some\": \"json\"}\n"] {
+        let path = host.file("notes.jsonl", content);
+        let run = host.print("hi").with(&["--session", path.to_str().unwrap()]).run();
+        assert!(run.code != 0 && run.stderr.contains("notes.jsonl"), "{run:?}");
+        assert_eq!(host.read("notes.jsonl"), content);
+    }
+    assert!(host.server.requests().is_empty());
+}
+
+#[test]
+fn what_is_kept_is_private() {
+    let host = Host::new();
+    host.script([calls([Call::new("c1", "execute_bash", json!({"command": "seq 1 20000"}))]), say("ok")]);
+    host.task("go").run().ok();
+    assert!(host.sessions().len() == 1 && host.open_to_others().is_empty(), "{:?}", host.open_to_others());
+}
+
+#[test]
+fn no_session_leaves_no_session() {
+    let host = Host::new();
+    host.script([say("one")]);
+    host.print("hi").with(&["--no-session"]).run().is(0, "one\n", &[]);
+    assert!(host.sessions().is_empty() && !host.state().contains("\"one\""));
+}
+
+#[test]
+fn runs_at_the_same_time_have_sessions_of_their_own() {
+    let host = Host::new();
+    host.server.answer(|_| say("ok"));
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let host = &host;
+            scope.spawn(move || host.print(&format!("task {number}")).run().ok());
+        }
+    });
+    assert_eq!(host.sessions().len(), 4);
+    assert!(host.sessions().iter().all(|session| session.broken == 0 && session.messages().len() == 2));
+}
+
+#[test]
+fn a_session_is_listed() {
+    let host = begun();
+    let listed = host.agent(&["sessions", "list", "--json"]).run().ok().json();
+    assert!(listed.to_string().contains(&host.session().id()));
+}

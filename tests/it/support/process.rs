@@ -1,0 +1,179 @@
+//! A program while it runs: its pipes, signals to it, and a deadline after which it is killed.
+//!
+//! Nothing here knows which program it is.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::run::Run;
+
+/// How long output is waited for, and a run may take; far above what a loaded machine needs.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+/// How often an ended child is looked for.
+const TICK: Duration = Duration::from_millis(2);
+/// How long after its end a program's pipes may stay open, for the sake of a child that holds them.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// What a program reads.
+#[derive(Clone, Default)]
+pub enum Stdin {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe with this content, then closed.
+    Bytes(Vec<u8>),
+    /// A pipe that stays open; see [`Running::write`].
+    Pipe,
+    /// A regular file.
+    File(PathBuf),
+    /// No file descriptor 0 at all; only [`super::Host`] can arrange that.
+    Closed,
+}
+
+impl From<&str> for Stdin {
+    fn from(text: &str) -> Self {
+        Self::Bytes(text.as_bytes().to_vec())
+    }
+}
+
+/// A running program. It is killed when it is dropped.
+pub struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Arc<Captured>,
+    stderr: Arc<Captured>,
+    started: Instant,
+    deadline: Duration,
+}
+
+impl Running {
+    /// Starts a program in a process group of its own. `hang_up` closes its stdout after so many bytes.
+    pub fn start(mut command: Command, stdin: Stdin, deadline: Duration, hang_up: Option<usize>) -> Self {
+        let (source, content) = match stdin {
+            Stdin::Null | Stdin::Closed => (Stdio::null(), None),
+            Stdin::Bytes(content) => (Stdio::piped(), Some(content)),
+            Stdin::Pipe => (Stdio::piped(), None),
+            Stdin::File(path) => (File::open(path).unwrap().into(), None),
+        };
+        command.stdin(source).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take();
+        if let Some((content, mut pipe)) = content.and_then(|content| Some((content, stdin.take()?))) {
+            // A program that does not read its input is no concern of ours.
+            thread::spawn(move || pipe.write_all(&content));
+        }
+        let stdout = Captured::from(child.stdout.take().unwrap(), hang_up);
+        let stderr = Captured::from(child.stderr.take().unwrap(), None);
+        Self { child, stdin, stdout, stderr, started: Instant::now(), deadline }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes to an open stdin.
+    pub fn write(&mut self, text: &str) {
+        self.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Waits until a text has appeared on stdout.
+    #[track_caller]
+    pub fn wait_stdout(&self, text: &str) {
+        let seen = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
+        let stdout = self.stdout.wait(PATIENCE, seen);
+        assert!(stdout.contains(text), "{text:?} never came\n--- stdout\n{stdout}\n--- stderr\n{}", self.stderr.text());
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    pub fn wait(mut self) -> Run {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if self.started.elapsed() > self.deadline {
+                let _ = kill_process_group(self.pid(), Signal::KILL);
+                let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+                panic!("still running after {:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}", self.deadline);
+            }
+            thread::sleep(TICK);
+        };
+        let time = self.started.elapsed();
+        let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+        let never = |_: &[u8]| false;
+        Run { code, stdout: self.stdout.wait(DRAIN, never), stderr: self.stderr.wait(DRAIN, never), time }
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// What a pipe has brought so far.
+#[derive(Default)]
+struct Captured {
+    state: Mutex<(Vec<u8>, Closed)>,
+    changed: Condvar,
+}
+
+/// Whether a pipe has been closed at its other end.
+type Closed = bool;
+
+impl Captured {
+    fn from(mut pipe: impl Read + Send + 'static, hang_up: Option<usize>) -> Arc<Self> {
+        let captured = Arc::new(Self::default());
+        let filled = Arc::clone(&captured);
+        thread::spawn(move || {
+            let mut buffer = [0; 1 << 16];
+            let room = hang_up.unwrap_or(usize::MAX);
+            loop {
+                let left = room.saturating_sub(filled.state.lock().unwrap().0.len()).min(buffer.len());
+                let count = pipe.read(&mut buffer[..left]).unwrap_or(0);
+                let mut state = filled.state.lock().unwrap();
+                state.0.extend_from_slice(&buffer[..count]);
+                state.1 = count == 0;
+                filled.changed.notify_all();
+                if count == 0 {
+                    return;
+                }
+            }
+        });
+        captured
+    }
+
+    /// Waits until `enough`, or the end of the pipe, and returns what came.
+    fn wait(&self, time: Duration, enough: impl Fn(&[u8]) -> bool) -> String {
+        let waiting = |state: &mut (Vec<u8>, Closed)| !state.1 && !enough(&state.0);
+        let (state, _) = self.changed.wait_timeout_while(self.state.lock().unwrap(), time, waiting).unwrap();
+        String::from_utf8_lossy(&state.0).into_owned()
+    }
+
+    fn text(&self) -> String {
+        self.wait(Duration::ZERO, |_| true)
+    }
+}
