@@ -7,5 +7,6 @@ pub mod json;
 pub mod jsonl;
 pub mod lock;
 pub mod panic;
+pub mod paths;
 pub mod text;
 pub mod zone;

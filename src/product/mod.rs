@@ -5,4 +5,5 @@ pub mod permission;
 pub mod prompt;
 pub mod sandbox;
 pub mod session;
+pub mod files;
 pub mod tool;
