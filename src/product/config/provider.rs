@@ -1,0 +1,307 @@
+//! A provider made of its preset and the user's settings: address, wire, headers, key, and what is known of a model.
+//!
+//! Does not choose; see [`super::choose`].
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::choose::{REPLAY, is_known, own_providers, provider_at};
+use super::keys::closest;
+use super::layer::Values;
+use super::presets::{PRESETS, preset};
+use super::{Loaded, probe};
+use crate::base::env::Env;
+use crate::base::json::Object;
+use crate::kernel::event::Notice;
+use crate::model::message::Origin;
+use crate::model::usage::Price;
+use crate::model::{Api, ModelInfo};
+use crate::product::auth::secret::Secret;
+use crate::product::auth::{self, Found, RunKeys};
+use crate::product::error::Error;
+
+/// Everything needed to ask a model.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The provider's name.
+    pub provider: String,
+    /// The model's id there; with [`Api::Replay`] the absolute path of the record.
+    pub model: String,
+    /// The wire.
+    pub api: Api,
+    /// The address before the wire's own path, without a slash at its end; empty with [`Api::Replay`].
+    pub base_url: String,
+    /// Headers of the user's own, sent with every request.
+    pub headers: Vec<(String, String)>,
+    /// How the provider differs from its wire, as configured.
+    pub compat: Object,
+    /// The key; `None` where none is wanted.
+    pub key: Option<Secret>,
+    /// What is known about the model.
+    pub info: ModelInfo,
+    /// Whether it is a server on this machine that is known by name.
+    pub local: bool,
+    /// Whether it is a provider of the user's own, known by no name.
+    pub own: bool,
+    /// Models to go on with when this one fails, as `model` spells them; for [`super::choose::choose_named`].
+    pub fallbacks: Vec<String>,
+    /// Whether the keys that came with the command belong to it.
+    pub run_keys: RunKeys,
+    /// What the user should know about the choice.
+    pub notices: Vec<Notice>,
+}
+
+/// A provider and perhaps a model that somebody wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The provider's name.
+    pub provider: String,
+    /// The model's id; `None`: the provider's own default.
+    pub model: Option<String>,
+    /// Whether the keys that came with the command belong to it.
+    pub run_keys: RunKeys,
+}
+
+/// Puts a provider together.
+///
+/// # Errors
+///
+/// As [`super::choose::choose`].
+pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
+    let values = &loaded.values;
+    let name = wanted.provider.as_str();
+    if name == REPLAY {
+        return replay(env, wanted);
+    }
+    if !is_known(name, values) {
+        return Err(unknown(name, values));
+    }
+    let known = preset(name);
+    let configured = |field: &str| values.at(&["providers", name, field]);
+    let api = match configured("api") {
+        Some(held) => built(held.value.as_str().and_then(Api::from_name), name, &held.source.to_string())?,
+        None => known.map_or(Api::OpenaiCompletions, |preset| preset.api),
+    };
+    let base_url = base_url(values, wanted)?;
+    let headers = headers(values, name);
+    let is_local = known.is_some_and(super::presets::Preset::is_local);
+    let model = match &wanted.model {
+        Some(model) => model.clone(),
+        None => default_model(values, name, &base_url)?,
+    };
+    let wants_key = configured("api_key").is_some()
+        || (known.is_some() && !is_local && !headers.iter().any(|(header, _)| auth::is_authentication(header)));
+    let key = key(loaded, env, wanted, wants_key)?;
+    Ok(Choice {
+        provider: name.to_owned(),
+        info: info(values, name, &model),
+        model,
+        api,
+        base_url,
+        headers,
+        compat: configured("compat").and_then(|held| held.value.as_object()).cloned().unwrap_or_default(),
+        key,
+        local: is_local,
+        own: known.is_none(),
+        fallbacks: Vec::new(),
+        run_keys: wanted.run_keys,
+        notices: Vec::new(),
+    })
+}
+
+/// Whether a provider's configured models have one with this id.
+pub fn lists(values: &Values, provider: &str, id: &str) -> bool {
+    entries(values, provider).any(|entry| id_of(entry) == Some(id))
+}
+
+fn entries<'a>(values: &'a Values, provider: &str) -> impl Iterator<Item = &'a Value> {
+    let held = values.at(&["providers", provider, "models"]);
+    held.and_then(|held| held.value.as_array()).into_iter().flatten()
+}
+
+fn id_of(entry: &Value) -> Option<&str> {
+    entry.get("id").and_then(Value::as_str)
+}
+
+fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
+    let Some(model) = &wanted.model else {
+        return Err(Error::usage("the provider replay needs a record to answer from")
+            .hint("name a session's file: `--provider replay --model FILE`"));
+    };
+    let path = env.absolute(std::path::Path::new(model)).display().to_string();
+    Ok(Choice {
+        provider: REPLAY.to_owned(),
+        info: plain_info(REPLAY, &path),
+        model: path,
+        api: Api::Replay,
+        base_url: String::new(),
+        headers: Vec::new(),
+        compat: Object::new(),
+        key: None,
+        local: false,
+        own: false,
+        fallbacks: Vec::new(),
+        run_keys: RunKeys::No,
+        notices: Vec::new(),
+    })
+}
+
+fn unknown(name: &str, values: &Values) -> Error {
+    let own = own_providers(values);
+    let known = || own.iter().copied().chain(PRESETS.iter().map(|preset| preset.name));
+    let error = Error::usage(format!("unknown provider `{name}`"));
+    match closest(name, known()) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error
+            .hint(format!("known are {}", known().collect::<Vec<_>>().join(", ")))
+            .hint(format!("one of your own needs `providers.{name}.base_url` in config.json")),
+    }
+}
+
+/// Wires whose adapters exist.
+fn built(api: Option<Api>, name: &str, place: &str) -> Result<Api, Error> {
+    match api {
+        Some(api @ (Api::OpenaiCompletions | Api::AnthropicMessages)) => Ok(api),
+        Some(api @ (Api::OpenaiResponses | Api::GoogleGenerativeAi)) => {
+            let message = format!("{place}: `providers.{name}.api`: {} is not built yet", api.as_str());
+            Err(Error::usage(message).hint("most providers speak `openai-completions` too"))
+        }
+        Some(Api::Replay) | None => Err(Error::usage(format!("{place}: `providers.{name}.api`: no wire of a server"))
+            .hint("to answer from a record, use `--provider replay --model FILE`")),
+    }
+}
+
+/// The address: `base_url`, if it was written for this provider, else the provider's own, else its preset's.
+fn base_url(values: &Values, wanted: &Wanted) -> Result<String, Error> {
+    let name = wanted.provider.as_str();
+    let rank_of = |key: &str| values.get(key).map_or(0, |held| held.source.rank());
+    let direct = values.get("base_url").filter(|held| {
+        // `-m other/model --base-url …`: written together with the model that names the provider.
+        let with_model = wanted.run_keys == RunKeys::Apply
+            && rank_of("model") > rank_of("provider")
+            && held.source.rank() >= rank_of("model");
+        // Else a later layer may have changed the provider: its key must not go to the address of another.
+        let meant = provider_at(values, held.source.rank()).or_else(|| values.get("provider")?.value.as_str());
+        with_model || meant == Some(name)
+    });
+    let held = direct.or_else(|| values.at(&["providers", name, "base_url"]));
+    let (address, place) = match (held, preset(name)) {
+        (Some(held), _) => (held.value.as_str().unwrap_or_default(), held.source.to_string()),
+        (None, Some(preset)) => (preset.base_url, format!("preset {name}")),
+        (None, None) => return Err(Error::usage(format!("`providers.{name}.base_url` is not set"))),
+    };
+    let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+    if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
+        let shown = super::mask::without_password(address);
+        return Err(Error::usage(format!("{place}: the base_url of {name}, `{shown}`, is no address"))
+            .hint("it begins with http:// or https://"));
+    }
+    Ok(address.trim_end_matches('/').to_owned())
+}
+
+fn headers(values: &Values, name: &str) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let below = values.below(&["providers", name, "headers"]);
+    below.filter_map(|(path, held)| Some((path.get(3)?.clone(), text(&held.value)))).collect()
+}
+
+fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, Error> {
+    let known = preset(name).and_then(|preset| preset.model).map(str::to_owned);
+    if let Some(model) = known.or_else(|| entries(values, name).find_map(id_of).map(str::to_owned)) {
+        return Ok(model);
+    }
+    let why = match probe::list(base_url, probe::LIST_BUDGET) {
+        Ok(models) => {
+            let first = match name {
+                "ollama" => probe::first_with_tools(base_url, &models, probe::LIST_BUDGET),
+                _ => models.first().cloned(),
+            };
+            match first {
+                Some(model) => return Ok(model),
+                None => "it lists none".to_owned(),
+            }
+        }
+        Err(why) => why,
+    };
+    if probe::is_here(base_url) {
+        return Err(Error::provider(format!("no model of {name} at {base_url} is known: {why}"))
+            .hint(format!("start the server, or name a model: `--provider {name} -m ID`")));
+    }
+    Err(Error::usage(format!("no model is named for {name}"))
+        .hint(format!("name one: `--provider {name} -m ID`, or `model` in config.json")))
+}
+
+fn key(loaded: &Loaded, env: &Env, wanted: &Wanted, wants_key: bool) -> Result<Option<Secret>, Error> {
+    let name = &wanted.provider;
+    match auth::look(loaded, env, name, wanted.run_keys) {
+        Found::Key { key: Some(key), place } => {
+            if key.expose().is_empty() || key.expose().contains(|c: char| c.is_control() || !c.is_ascii()) {
+                return Err(Error::provider(format!("the key for {name} in {place} is no key"))
+                    .hint("a key is one line of letters, digits and signs"));
+            }
+            Ok(Some(key))
+        }
+        Found::Key { key: None, place } => {
+            let held = loaded.values.at(&["providers", name, "api_key"]);
+            let command = held.and_then(|held| held.value.as_str()?.strip_prefix('!')).unwrap_or_default();
+            let key = auth::command::run(command, env);
+            key.map(Some).map_err(|error| Error::provider(format!("no key for {name}: {place}: {error}")))
+        }
+        Found::Nowhere { places } if wants_key => {
+            let error = Error::provider(format!("no key for {name}: looked at {}", places.join(", ")));
+            let error = match preset(name).and_then(|preset| preset.variable) {
+                Some(variable) => error.hint(format!("set one: `export {variable}=…`")),
+                None => error,
+            };
+            let path = loaded.auth.path().display();
+            Err(error
+                .hint(format!(r#"or keep it in {path}: {{"{name}": {{"type": "api_key", "key": "…"}}}}"#))
+                .hint("`agent demo` needs no key"))
+        }
+        Found::Nowhere { .. } => Ok(None),
+    }
+}
+
+/// What the configured list says about a model.
+fn info(values: &Values, provider: &str, model: &str) -> ModelInfo {
+    let plain = plain_info(provider, model);
+    let Some(entry) = entries(values, provider).find(|entry| id_of(entry) == Some(model)) else { return plain };
+    let number = |field: &str| entry.get(field).and_then(Value::as_u64);
+    let label = entry.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let inputs = entry.get("input").and_then(Value::as_array);
+    ModelInfo {
+        label: label.map_or(plain.label, str::to_owned),
+        window: number("contextWindow"),
+        max_output: number("maxTokens"),
+        price: entry.get("cost").and_then(price),
+        reasoning: entry.get("reasoning").and_then(Value::as_bool).unwrap_or(false),
+        images: inputs.is_some_and(|inputs| inputs.iter().any(|input| input == "image")),
+        origin: plain.origin,
+    }
+}
+
+/// A price without input and output says nothing. What is read from a cache costs as much as other input unless it is
+/// said: better too much than too little.
+fn price(cost: &Value) -> Option<Price> {
+    let dollars = |field: &str| cost.get(field).and_then(Value::as_f64);
+    let input = dollars("input")?;
+    Some(Price {
+        input,
+        output: dollars("output")?,
+        cache_read: dollars("cacheRead").unwrap_or(input),
+        cache_write: dollars("cacheWrite").unwrap_or(input),
+    })
+}
+
+fn plain_info(provider: &str, model: &str) -> ModelInfo {
+    ModelInfo {
+        origin: Arc::new(Origin { provider: provider.to_owned(), model: model.to_owned() }),
+        label: model.to_owned(),
+        window: None,
+        max_output: None,
+        price: None,
+        reasoning: false,
+        images: false,
+    }
+}
