@@ -7,8 +7,11 @@
 //! * [`kernel`]: the loop. No terminal, no provider, no disk, no clock.
 //! * [`product`]: what makes a loop a daily tool: configuration, sessions, tools, permissions.
 //! * [`front`]: ways in and out, each thin over `product::agent`.
+//!
+//! [`cli`] declares the command line; only `main` and what it calls first know of it.
 
 pub mod base;
+pub mod cli;
 pub mod front;
 pub mod kernel;
 pub mod model;

@@ -1,3 +1,32 @@
 //! Commands that print something and end. Each takes what it works on and where to print; none reads the environment.
 
 pub mod sessions;
+//! Commands that are no task: each a function from its arguments to what it writes and an exit code.
+//!
+//! Reads the terminal only through what it is given.
+
+pub mod completions;
+pub mod config;
+pub mod doctor;
+pub mod trust;
+
+use std::io;
+
+use crate::product::error::Error;
+
+/// The exit code of a command that did what it was asked.
+pub const DONE: u8 = 0;
+/// The exit code of a command whose answer is no.
+pub const NO: u8 = 1;
+
+/// A failure to write what a command has to say. A reader that left early is none.
+fn written(outcome: io::Result<u8>) -> Result<u8, Error> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(DONE),
+        Err(error) => Err(Error::failed("the output could not be written").caused_by(error)),
+        Ok(code) => Ok(code),
+    }
+}
+
+#[cfg(test)]
+mod tests;

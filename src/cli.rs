@@ -1,0 +1,320 @@
+//! The command line: what may be written there.
+//!
+//! Declarations only; reading a line is in [`read`], and nothing is done here.
+
+pub mod read;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::product::auth::secret::Secret;
+
+const USAGE: &str = "\
+agent [OPTIONS] [PROMPT]       talk; PROMPT, if given, is the first message
+       agent -p [OPTIONS] \"task\"     do one task, print the answer, exit
+       agent COMMAND";
+
+const AFTER_HELP: &str = "\
+Examples:
+  agent -p \"why does make fail?\"     do one task, print the answer
+  git diff | agent -p \"review this\"  work on what another program prints
+  agent -c                           go on where you left off
+  agent demo                         see a task done: no key, no network
+
+Keys come from the provider's variable, such as ANTHROPIC_API_KEY.
+`agent doctor` says what was found, `agent config show` what holds and why.
+
+Exit codes:
+  0 done   1 failed   2 usage or configuration   3 denied, as nobody could be asked
+  4 provider or key   5 a limit   130 interrupted   143 terminated";
+
+/// A coding agent for the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "agent", version, override_usage = USAGE, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What a run is to do and how.
+    #[command(flatten)]
+    pub task: Task,
+    /// Something else than a task.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The same line where no word is a command.
+#[derive(Debug, Parser)]
+#[command(name = "agent", version)]
+struct TaskOnly {
+    #[command(flatten)]
+    task: Task,
+}
+
+/// A task and its options.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Task {
+    /// The first message or the whole task; a last word `-` reads more from standard input
+    #[arg(value_name = "PROMPT")]
+    pub prompt: Vec<String>,
+
+    /// Do the task, print the answer, and exit
+    #[arg(short, long, help_heading = "Task")]
+    pub print: bool,
+    /// Go on with the newest session of this folder
+    #[arg(short = 'c', long = "continue", help_heading = "Task", conflicts_with = "session")]
+    pub resume: bool,
+    /// Go on with this session; the beginning of an id is enough
+    #[arg(long, value_name = "ID|PATH", help_heading = "Task")]
+    pub session: Option<String>,
+    /// Keep no record of the session
+    #[arg(long, help_heading = "Task")]
+    pub no_session: bool,
+    /// Whether to read standard input: auto, wait, none [default: auto]
+    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Task")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub stdin: Stdin,
+    /// Work in this folder
+    #[arg(short = 'C', long, value_name = "DIR", help_heading = "Task", global = true)]
+    pub cwd: Option<PathBuf>,
+
+    /// Options of the model.
+    #[command(flatten)]
+    pub model: ModelOptions,
+    /// Options of limits and rights.
+    #[command(flatten)]
+    pub rights: RightsOptions,
+    /// Options of the output.
+    #[command(flatten)]
+    pub output: OutputOptions,
+
+    /// Read this file in place of the user's config.json
+    #[arg(long, value_name = "FILE", help_heading = "Configuration", global = true)]
+    pub config: Option<PathBuf>,
+    /// Let this project's own settings in, for this run; see `agent trust`
+    #[arg(long, help_heading = "Configuration", global = true)]
+    pub trust_project: bool,
+}
+
+/// Who answers, and how.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Model")]
+pub struct ModelOptions {
+    /// Who answers: anthropic, openai, gemini, ollama, …, or one of your own
+    #[arg(long, value_name = "NAME")]
+    pub provider: Option<String>,
+    /// The model's id, or provider/id
+    #[arg(short, long, value_name = "ID")]
+    pub model: Option<String>,
+    /// A key for this run; others can see it in ps, so prefer VIOLA_API_KEY
+    #[arg(long, value_name = "KEY", value_parser = secret)]
+    pub api_key: Option<Secret>,
+    /// The provider's address
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// From 0 to 2
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub temperature: Option<f64>,
+    /// Tokens an answer may have at most
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// How much to reason: off, minimal, low, medium, high
+    #[arg(long, value_name = "HOW")]
+    pub reasoning_effort: Option<String>,
+    /// In place of the built-in system prompt; @FILE reads it from there
+    #[arg(long, value_name = "TEXT")]
+    pub system_prompt: Option<String>,
+    /// After the system prompt; @FILE reads it from there
+    #[arg(long, value_name = "TEXT")]
+    pub append_system_prompt: Option<String>,
+}
+
+/// What the task may take, and what the model may do.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Limits and rights")]
+pub struct RightsOptions {
+    /// Model calls of one task; 0 is no limit [default: 100]
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u64>,
+    /// How long one task may take
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// What one task may cost
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<f64>,
+    /// Offer these tools alone: names or globs
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub tools: Option<Vec<String>>,
+    /// Offer all but these
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub exclude_tools: Option<Vec<String>>,
+    /// What runs unasked: all, write, safe, none; or ask at every call
+    #[arg(long, value_name = "MODE")]
+    pub permissions: Option<String>,
+    /// Run everything unasked; also --dangerously-skip-permissions
+    #[arg(long, alias = "dangerously-skip-permissions", conflicts_with = "permissions")]
+    pub yolo: bool,
+    /// Confine commands: off, read-only, workspace (not built yet)
+    #[arg(long, value_name = "MODE")]
+    pub sandbox: Option<String>,
+}
+
+/// What is written, and how.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputOptions {
+    /// text, json (one object), stream-json (an event a line) [default: text]
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub output_format: OutputFormat,
+    /// No progress on standard error
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more on standard error
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colours: auto, always, never [default: auto]
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
+    pub color: Color,
+}
+
+/// Something else than a task.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Watch a recorded repair being done for real: no key, no network
+    Demo {
+        /// Work in this folder and keep it
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+        /// text, json, stream-json, as for a task [default: text]
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        #[arg(hide_default_value = true, hide_possible_values = true)]
+        output_format: OutputFormat,
+    },
+    /// List or show past sessions
+    Sessions {
+        /// What to do.
+        #[command(subcommand)]
+        action: SessionsAction,
+    },
+    /// Show or change settings
+    Config {
+        /// What to do.
+        #[command(subcommand)]
+        action: ConfigAction,
+    },
+    /// Look at what a project's own settings would do, and let them in
+    Trust {
+        /// The project's folder; this one unless named
+        dir: Option<PathBuf>,
+    },
+    /// List the tools on offer
+    Tools {
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at terminal, keys, paths and configuration, and name the fix
+    Doctor,
+    /// Print a completion script
+    Completions {
+        /// For this shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What to do with sessions.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SessionsAction {
+    /// List those of this folder
+    List {
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one
+    Show {
+        /// An id or its beginning, or a path
+        id: String,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What to do with settings.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Every value and where it is from; with a key, also what each layer says
+    Show {
+        /// Such as bash or bash.timeout
+        key: Option<String>,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Where the file is
+    Path,
+    /// Make a file to begin with
+    Init,
+    /// Print one value
+    Get {
+        /// Such as bash.timeout
+        key: String,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Change one value in the file
+    Set {
+        /// Such as bash.timeout
+        key: String,
+        /// Lists with commas or as JSON; null takes the setting out
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+}
+
+/// Whether to read standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Stdin {
+    /// A file to its end, a pipe if it is not silent
+    #[default]
+    Auto,
+    /// Always, however long it takes
+    Wait,
+    /// Never
+    None,
+}
+
+/// What standard output carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// The answer
+    #[default]
+    Text,
+    /// One object, the result
+    Json,
+    /// Every event, an object a line
+    StreamJson,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal that has them, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// In any case
+    Always,
+    /// In no case
+    Never,
+}
+
+/// A type that shows itself to nobody, from the first moment on.
+fn secret(text: &str) -> Result<Secret, std::convert::Infallible> {
+    Ok(Secret::new(text))
+}
+
+#[cfg(test)]
+#[path = "cli/tests.rs"]
+mod tests;

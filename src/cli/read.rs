@@ -1,0 +1,205 @@
+//! Reading a command line: which words are commands, what options mean for the settings, and how complaints are worded.
+//!
+//! Prints nothing.
+
+use std::ffi::OsString;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use serde_json::{Value, json};
+
+use super::{Cli, ModelOptions, RightsOptions, Task, TaskOnly};
+use crate::product::config::keys::closest;
+use crate::product::config::{Flag, Flags, ProjectTrust};
+use crate::product::error::Error;
+
+/// What came of reading a command line.
+#[derive(Debug)]
+pub enum Parsed {
+    /// Something to do.
+    Run(Box<Cli>),
+    /// A text to print on standard output, and nothing else to do: help, version.
+    Show(String),
+}
+
+/// Reads a command line; the first word is the program's name.
+///
+/// # Errors
+///
+/// Usage: one line saying what is wrong, and hints.
+pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
+    // With -p, -c and --session no word is a command.
+    let is_task = asks_for_task(&words);
+    let read = if is_task {
+        TaskOnly::try_parse_from(words).map(|TaskOnly { task }| Cli { task, command: None })
+    } else {
+        command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches))
+    };
+    match read {
+        Ok(cli) => match (&cli.command, cli.task.prompt.as_slice()) {
+            (None, [word]) if !cli.task.is_certain() => mistyped(word).map_or(Ok(Parsed::Run(Box::new(cli))), Err),
+            (Some(_) | None, _) => Ok(Parsed::Run(Box::new(cli))),
+        },
+        Err(error) if is_task && error.kind() == ErrorKind::DisplayHelp => {
+            Ok(Parsed::Show(command().render_help().to_string()))
+        }
+        // What clap would print on standard output is what was asked for.
+        Err(error) if !error.use_stderr() => Ok(Parsed::Show(error.render().to_string())),
+        Err(error) => Err(usage(&error)),
+    }
+}
+
+/// The declaration itself, for completions.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+impl Task {
+    /// What it sets: the sixth layer of the configuration.
+    pub fn flags(&self) -> Flags {
+        let Self {
+            prompt: _,
+            print: _,
+            resume: _,
+            session: _,
+            no_session: _,
+            stdin: _,
+            cwd: _,
+            output: _,
+            model,
+            rights,
+            config,
+            trust_project,
+        } = self;
+        let mut flags = Flags {
+            values: Vec::new(),
+            api_key: model.api_key.clone(),
+            config_file: config.clone(),
+            project: if *trust_project { ProjectTrust::ThisRun } else { ProjectTrust::AsRecorded },
+        };
+        model.add_to(&mut flags.values);
+        rights.add_to(&mut flags.values);
+        flags
+    }
+
+    /// Whether it is a task beyond doubt.
+    fn is_certain(&self) -> bool {
+        self.print || self.resume || self.session.is_some()
+    }
+}
+
+impl ModelOptions {
+    fn add_to(&self, flags: &mut Vec<Flag>) {
+        let Self {
+            provider,
+            model,
+            api_key: _,
+            base_url,
+            temperature,
+            max_tokens,
+            reasoning_effort,
+            system_prompt,
+            append_system_prompt,
+        } = self;
+        flags.extend(
+            [
+                flag("--provider", "provider", provider.as_ref()),
+                flag("--model", "model", model.as_ref()),
+                flag("--base-url", "base_url", base_url.as_ref()),
+                flag("--temperature", "temperature", *temperature),
+                flag("--max-tokens", "max_tokens", *max_tokens),
+                flag("--reasoning-effort", "reasoning_effort", reasoning_effort.as_ref()),
+                flag("--system-prompt", "system_prompt", system_prompt.as_ref()),
+                flag("--append-system-prompt", "append_system_prompt", append_system_prompt.as_ref()),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+    }
+}
+
+impl RightsOptions {
+    fn add_to(&self, flags: &mut Vec<Flag>) {
+        let Self { max_turns, timeout, max_cost, tools, exclude_tools, permissions, yolo, sandbox } = self;
+        flags.extend(
+            [
+                flag("--max-turns", "max_turns", *max_turns),
+                flag("--timeout", "timeout", *timeout),
+                flag("--max-cost", "max_cost", *max_cost),
+                flag("--tools", "tools.enabled", tools.as_ref()),
+                flag("--exclude-tools", "tools.disabled", exclude_tools.as_ref()),
+                flag("--permissions", "permissions.mode", permissions.as_ref()),
+                flag("--yolo", "permissions.mode", yolo.then_some("all")),
+                flag("--sandbox", "sandbox.mode", sandbox.as_ref()),
+            ]
+            .into_iter()
+            .flatten(),
+        );
+    }
+}
+
+fn flag(option: &'static str, key: &'static str, value: Option<impl serde::Serialize>) -> Option<Flag> {
+    value.map(|value| Flag { option, key, value: whole(json!(value)) })
+}
+
+/// `77.0` as `77`, as a file would have it.
+fn whole(value: Value) -> Value {
+    /// Every whole number up to here has a spelling of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.as_f64() {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+        Some(number) if value.is_f64() && number.fract() == 0.0 && (0.0..EXACT).contains(&number) => {
+            json!(number as u64)
+        }
+        _ => value,
+    }
+}
+
+/// Whether a line has -p, -c or --session, before clap knows which words are commands.
+fn asks_for_task(words: &[OsString]) -> bool {
+    /// Short options without a value; what follows one with a value in the same word is that value.
+    const SWITCHES: &str = "pcqv";
+    let words = words.iter().skip(1).take_while(|word| *word != "--");
+    words.filter_map(|word| word.to_str()).any(|word| match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => {
+            matches!(long, "-print" | "-continue" | "-session") || long.starts_with("-session=")
+        }
+        Some(cluster) => cluster.chars().take_while(|c| SWITCHES.contains(*c)).any(|c| matches!(c, 'p' | 'c')),
+        None => false,
+    })
+}
+
+/// A single word that is nearly a command is a typing error, not a task worth paying for.
+fn mistyped(word: &str) -> Option<Error> {
+    if word.contains(char::is_whitespace) {
+        return None;
+    }
+    let command = command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).chain(["help"]).collect();
+    let meant = closest(word, names.iter().copied()).filter(|meant| *meant != word)?;
+    Some(
+        Error::usage(format!("`{word}` is no command"))
+            .hint(format!("did you mean `agent {meant}`?"))
+            .hint(format!("to send it to the model, write `agent -p {word}`")),
+    )
+}
+
+/// clap's complaint as one line, its tips as hints.
+fn usage(error: &clap::Error) -> Error {
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let first = lines.next().unwrap_or_default();
+    let mut message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    let mut hints = Vec::new();
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")) {
+        // A list of what is missing belongs to the message.
+        match (line.strip_prefix("tip: "), message.ends_with(':')) {
+            (Some(tip), _) => hints.push(tip.to_owned()),
+            (None, true) => message = format!("{message} {line}"),
+            (None, false) => hints.push(line.trim_start_matches('[').trim_end_matches(']').to_owned()),
+        }
+    }
+    let mut usage = Error::usage(message);
+    usage.hints = hints;
+    usage.hint("`agent --help` lists commands and options")
+}

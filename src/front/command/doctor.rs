@@ -1,0 +1,163 @@
+//! `agent doctor`: what is there, what is missing, and the fix.
+//!
+//! Starts with anything broken; shows no secret; contacts nobody.
+
+use std::io::{self, Write};
+
+use super::{DONE, NO, config::complain, written};
+use crate::base::env::Env;
+use crate::product::auth::{self, Found, RunKeys};
+use crate::product::config::choose::own_providers;
+use crate::product::config::mask::without_password;
+use crate::product::config::presets::PRESETS;
+use crate::product::config::trust::Trust;
+use crate::product::config::{Flags, Loaded, inspect};
+use crate::product::error::Error;
+use crate::product::files;
+
+/// The terminal, as the caller found it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// Whether input comes from one.
+    pub input: bool,
+    /// Whether output goes to one.
+    pub output: bool,
+    /// Columns and rows of the one output goes to.
+    pub size: Option<(u16, u16)>,
+}
+
+impl Terminal {
+    /// Looks at the process's own streams.
+    pub fn real() -> Self {
+        let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
+        let size = rustix::termios::tcgetwinsize(output).ok().map(|size| (size.ws_col, size.ws_row));
+        Self { input: rustix::termios::isatty(input), output: rustix::termios::isatty(output), size }
+    }
+}
+
+/// The variables that send requests through a proxy.
+const PROXIES: [&str; 8] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
+
+/// Looks at everything. Returns 1 when something keeps a task from being run.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn run(
+    env: &Env,
+    flags: &Flags,
+    terminal: Terminal,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<u8, Error> {
+    let loaded = inspect(env, flags);
+    written(report(&loaded, env, terminal, out).and_then(|()| {
+        out.flush()?;
+        complain(&loaded, err)?;
+        Ok(if loaded.problems.is_empty() { DONE } else { NO })
+    }))
+}
+
+fn report(loaded: &Loaded, env: &Env, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> {
+    paths(loaded, out)?;
+    writeln!(out, "\nterminal")?;
+    let yes_no = |value: bool| if value { "yes" } else { "no" };
+    line(out, "input", &format!("a terminal: {}", yes_no(terminal.input)))?;
+    line(out, "output", &format!("a terminal: {}", yes_no(terminal.output)))?;
+    line(out, "TERM", env.var("TERM").unwrap_or("not set"))?;
+    match terminal.size {
+        Some((columns, rows)) => line(out, "size", &format!("{columns} columns, {rows} rows"))?,
+        None => line(out, "size", "unknown")?,
+    }
+    line(out, "colour", colour(env))?;
+    writeln!(out, "\nconfiguration")?;
+    let count = loaded.problems.len();
+    let state = match count {
+        0 => "in order".to_owned(),
+        1 => "1 problem, named below".to_owned(),
+        count => format!("{count} problems, named below"),
+    };
+    line(out, "settings", &state)?;
+    line(out, "project", &project(loaded))?;
+    keys(loaded, env, out)?;
+    writeln!(out, "\nsandbox")?;
+    line(out, "mode", "off (not built): shell commands run with your own rights")?;
+    proxies(loaded, env, out)
+}
+
+fn paths(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "paths")?;
+    let is_there = |path: &std::path::Path| if path.exists() { "" } else { " (not there yet)" };
+    let all = [
+        ("settings", loaded.user_file.as_path()),
+        ("keys", loaded.auth.path()),
+        ("data", loaded.paths.data_dir.as_path()),
+    ];
+    for (name, path) in all {
+        line(out, name, &format!("{}{}", path.display(), is_there(path)))?;
+    }
+    if loaded.paths.data_dir.exists() && files::is_open_to_others(&loaded.paths.data_dir) {
+        line(out, "", "the data folder can be read by other users; `chmod 700` closes it")?;
+    }
+    Ok(())
+}
+
+fn colour(env: &Env) -> &'static str {
+    match (env.var("NO_COLOR"), env.var("COLORTERM"), env.var("TERM")) {
+        (Some(_), _, _) => "none (NO_COLOR is set)",
+        (None, _, None | Some("dumb")) => "none",
+        (None, Some("truecolor" | "24bit"), Some(_)) => "true colour",
+        (None, _, Some(term)) if term.contains("256") => "256 colours",
+        (None, _, Some(_)) => "16 colours",
+    }
+}
+
+fn project(loaded: &Loaded) -> String {
+    let root = loaded.project.root.display();
+    match loaded.trust {
+        Trust::NotNeeded => format!("{root}: nothing that needs trust"),
+        Trust::Given => format!("{root}: trusted"),
+        Trust::ThisRun => format!("{root}: trusted for this run"),
+        Trust::Missing | Trust::Changed => format!("{root}: not trusted; withheld: {}", loaded.withheld.named()),
+    }
+}
+
+/// Where each provider's key was found. A key shows itself to nobody.
+fn keys(loaded: &Loaded, env: &Env, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nkeys")?;
+    if let Some(run) = &loaded.run_key {
+        line(out, "this run", &format!("{} from {}, for the provider that is named", run.key, run.place))?;
+    }
+    let clouds = PRESETS.iter().filter(|preset| !preset.is_local()).map(|preset| preset.name);
+    let mut missing = Vec::new();
+    for name in clouds.chain(own_providers(&loaded.values)) {
+        match auth::look(loaded, env, name, RunKeys::No) {
+            Found::Key { key: Some(key), place } => line(out, name, &format!("{key} from {place}"))?,
+            Found::Key { key: None, place } => line(out, name, &format!("from the command of {place}"))?,
+            Found::Nowhere { .. } => missing.push(name),
+        }
+    }
+    if !missing.is_empty() {
+        line(out, "none for", &missing.join(", "))?;
+    }
+    Ok(())
+}
+
+fn proxies(loaded: &Loaded, env: &Env, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nproxy")?;
+    let configured = loaded.settings.http.proxy.as_deref().map(|address| ("http.proxy", address));
+    let set: Vec<_> =
+        configured.into_iter().chain(PROXIES.iter().filter_map(|name| Some((*name, env.var(name)?)))).collect();
+    for (name, address) in &set {
+        line(out, name, &without_password(address))?;
+    }
+    if set.is_empty() {
+        line(out, "none", "requests go straight to the provider")?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<12} {text}")
+}
