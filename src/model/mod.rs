@@ -7,8 +7,10 @@
 pub mod error;
 pub mod message;
 pub mod replay;
+pub mod provider;
 pub mod reply;
 pub mod request;
+pub mod sse;
 pub mod usage;
 
 use std::future::Future;

@@ -1,0 +1,351 @@
+//! What a provider does differently on the wire it speaks: presets by name or host, and overrides from the configuration.
+//!
+//! Facts about vendors live here and nowhere else; the encoders and decoders only ask for the facts.
+
+use serde_json::Value;
+
+use crate::base::json::Object;
+
+use super::ids::IdStyle;
+
+/// The differences, as facts. Chat completions has most of them; Anthropic's wire reads `cache_marks` and `adaptive`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compat {
+    /// Calls written as text are taken as calls.
+    pub text_calls: bool,
+    /// What the output limit is called.
+    pub max_tokens_field: MaxTokensField,
+    /// Usage has to be asked for with `stream_options`.
+    pub stream_usage: bool,
+    /// How the wish for more or less reasoning is written.
+    pub effort: EffortStyle,
+    /// What part of its own reasoning a model wants back, and where.
+    pub reasoning_back: ReasoningBack,
+    /// What ids of calls look like.
+    pub call_ids: IdStyle,
+    /// The system prompt's role is `developer`.
+    pub developer_role: bool,
+    /// A tool's result repeats the tool's name.
+    pub tool_result_name: bool,
+    /// A user message may not follow a tool's result.
+    pub assistant_after_tool: bool,
+    /// An assistant message without text has `content: null`, else `""`.
+    pub null_content: bool,
+    /// `prompt_cache_key` is understood.
+    pub prompt_cache_key: bool,
+    /// Anthropic's wire: caching is asked for with `cache_control` on blocks.
+    pub cache_marks: bool,
+    /// The chat wire: caching is asked for with `cache_control` at the top of the body.
+    pub cache_top: bool,
+    /// Reasoning may come inline, between `<think>` and `</think>` at the start of the answer.
+    pub think_tags: bool,
+    /// Anthropic's wire: whether the model reasons adaptively instead of by budget; by the model's name if not given.
+    pub adaptive: Option<bool>,
+}
+
+/// What the output limit is called on the chat wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxTokensField {
+    /// The name most servers know.
+    MaxTokens,
+    /// `OpenAI`'s newer name, which its reasoning models demand.
+    MaxCompletionTokens,
+}
+
+/// How the wish for more or less reasoning is written on the chat wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffortStyle {
+    /// Not at all.
+    Nothing,
+    /// `reasoning_effort: "high"`; nothing for `off`.
+    Word,
+    /// As `Word`, and `"none"` for `off`.
+    WordOrNone,
+    /// `thinking: {"type": "enabled"}` or `"disabled"`.
+    Switch,
+    /// `enable_thinking: true` or `false`.
+    Flag,
+    /// `reasoning: {"effort": "high"}` or `{"enabled": false}`.
+    Object,
+}
+
+/// What part of its own reasoning a model wants back on the chat wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasoningBack {
+    /// Nothing.
+    Nothing,
+    /// `reasoning_content` of every message with calls, empty if there was none.
+    Content,
+    /// `reasoning_details`, verbatim.
+    Details,
+}
+
+impl Default for Compat {
+    /// What most servers understand.
+    fn default() -> Self {
+        Self {
+            text_calls: false,
+            max_tokens_field: MaxTokensField::MaxTokens,
+            stream_usage: true,
+            effort: EffortStyle::Word,
+            reasoning_back: ReasoningBack::Nothing,
+            call_ids: IdStyle::Short,
+            developer_role: false,
+            tool_result_name: false,
+            assistant_after_tool: false,
+            null_content: true,
+            prompt_cache_key: false,
+            cache_marks: true,
+            cache_top: false,
+            think_tags: true,
+            adaptive: None,
+        }
+    }
+}
+
+/// Providers whose differences are known, by the name of the preset or the end of the host's name.
+const VENDORS: &[(&str, &[&str], Vendor)] = &[
+    ("openai", &["openai.com"], Vendor::Openai),
+    ("azure", &["openai.azure.com"], Vendor::Azure),
+    ("anthropic", &["anthropic.com"], Vendor::Hosted),
+    ("openrouter", &["openrouter.ai"], Vendor::Openrouter),
+    ("deepseek", &["deepseek.com"], Vendor::Deepseek),
+    ("glm", &["z.ai", "bigmodel.cn"], Vendor::Glm),
+    ("groq", &["groq.com"], Vendor::Groq),
+    ("mistral", &["mistral.ai"], Vendor::Mistral),
+    ("xai", &["x.ai"], Vendor::Hosted),
+    ("moonshot", &["moonshot.ai", "moonshot.cn", "kimi.com"], Vendor::Moonshot),
+    ("cerebras", &["cerebras.ai"], Vendor::Cerebras),
+    ("together", &["together.xyz", "together.ai"], Vendor::Hosted),
+    ("qwen", &["aliyuncs.com"], Vendor::Qwen),
+    ("gemini", &["googleapis.com"], Vendor::Hosted),
+    ("ollama", &[], Vendor::Ollama),
+];
+
+#[derive(Clone, Copy)]
+enum Vendor {
+    Openai,
+    Azure,
+    Openrouter,
+    Deepseek,
+    Glm,
+    Groq,
+    Mistral,
+    Moonshot,
+    Cerebras,
+    Qwen,
+    Ollama,
+    /// Known to need nothing of its own, and not to write calls as text.
+    Hosted,
+    /// A local or own server.
+    Own,
+}
+
+impl Compat {
+    /// What is known about a provider: by its host, which says more than a name anyone may give, then by its name.
+    pub fn for_provider(name: &str, base_url: &str) -> Self {
+        let host = host_of(base_url);
+        let by_host = VENDORS.iter().find(|(_, hosts, _)| {
+            hosts.iter().any(|end| host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+        });
+        let found = by_host.or_else(|| VENDORS.iter().find(|(preset, _, _)| *preset == name));
+        Self::of(found.map_or(Vendor::Own, |(_, _, vendor)| *vendor))
+    }
+
+    fn of(vendor: Vendor) -> Self {
+        let base = Self::default();
+        match vendor {
+            Vendor::Openai | Vendor::Azure => Self {
+                max_tokens_field: MaxTokensField::MaxCompletionTokens,
+                prompt_cache_key: matches!(vendor, Vendor::Openai),
+                think_tags: false,
+                ..base
+            },
+            Vendor::Openrouter => {
+                Self { effort: EffortStyle::Object, reasoning_back: ReasoningBack::Details, cache_top: true, ..base }
+            }
+            Vendor::Deepseek | Vendor::Glm | Vendor::Moonshot => {
+                Self { effort: EffortStyle::Switch, reasoning_back: ReasoningBack::Content, ..base }
+            }
+            Vendor::Groq | Vendor::Cerebras => Self { max_tokens_field: MaxTokensField::MaxCompletionTokens, ..base },
+            // Refuses parameters it does not know.
+            Vendor::Mistral => Self {
+                stream_usage: false,
+                effort: EffortStyle::Nothing,
+                call_ids: IdStyle::Nine,
+                tool_result_name: true,
+                ..base
+            },
+            Vendor::Qwen => Self { effort: EffortStyle::Flag, ..base },
+            Vendor::Ollama => Self { text_calls: true, effort: EffortStyle::WordOrNone, ..base },
+            Vendor::Hosted => base,
+            Vendor::Own => Self { text_calls: true, ..base },
+        }
+    }
+
+    /// Sets what `overrides` names.
+    ///
+    /// # Errors
+    ///
+    /// An unknown key, with the nearest known one, or a value of the wrong kind.
+    pub fn apply(&mut self, overrides: &Object) -> Result<(), String> {
+        for (key, value) in overrides {
+            self.set(key, value)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        match key {
+            "text_calls" => self.text_calls = flag(key, value)?,
+            "max_tokens_field" => {
+                let words = [
+                    ("max_tokens", MaxTokensField::MaxTokens),
+                    ("max_completion_tokens", MaxTokensField::MaxCompletionTokens),
+                ];
+                self.max_tokens_field = choice(key, value, &words)?;
+            }
+            "stream_usage" => self.stream_usage = flag(key, value)?,
+            "effort" => {
+                let words = [
+                    ("nothing", EffortStyle::Nothing),
+                    ("word", EffortStyle::Word),
+                    ("word_or_none", EffortStyle::WordOrNone),
+                    ("switch", EffortStyle::Switch),
+                    ("flag", EffortStyle::Flag),
+                    ("object", EffortStyle::Object),
+                ];
+                self.effort = choice(key, value, &words)?;
+            }
+            "reasoning_back" => {
+                let words = [
+                    ("nothing", ReasoningBack::Nothing),
+                    ("reasoning_content", ReasoningBack::Content),
+                    ("reasoning_details", ReasoningBack::Details),
+                ];
+                self.reasoning_back = choice(key, value, &words)?;
+            }
+            "call_ids" => {
+                let words = [("short", IdStyle::Short), ("nine", IdStyle::Nine), ("long", IdStyle::Long)];
+                self.call_ids = choice(key, value, &words)?;
+            }
+            "developer_role" => self.developer_role = flag(key, value)?,
+            "tool_result_name" => self.tool_result_name = flag(key, value)?,
+            "assistant_after_tool" => self.assistant_after_tool = flag(key, value)?,
+            "null_content" => self.null_content = flag(key, value)?,
+            "prompt_cache_key" => self.prompt_cache_key = flag(key, value)?,
+            "cache_marks" => self.cache_marks = flag(key, value)?,
+            "cache_top" => self.cache_top = flag(key, value)?,
+            "think_tags" => self.think_tags = flag(key, value)?,
+            "adaptive" => self.adaptive = Some(flag(key, value)?),
+            unknown => return Err(unknown_key(unknown)),
+        }
+        Ok(())
+    }
+}
+
+/// The keys [`Compat::apply`] understands.
+pub const KEYS: &[&str] = &[
+    "text_calls",
+    "max_tokens_field",
+    "stream_usage",
+    "effort",
+    "reasoning_back",
+    "call_ids",
+    "developer_role",
+    "tool_result_name",
+    "assistant_after_tool",
+    "null_content",
+    "prompt_cache_key",
+    "cache_marks",
+    "cache_top",
+    "think_tags",
+    "adaptive",
+];
+
+fn flag(key: &str, value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| format!("`{key}` is {value}, expected true or false"))
+}
+
+fn choice<T: Copy>(key: &str, value: &Value, words: &[(&str, T)]) -> Result<T, String> {
+    let found = value.as_str().and_then(|word| words.iter().find(|(known, _)| *known == word));
+    found.map(|(_, choice)| *choice).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        format!("`{key}` is {value}, expected one of {}", known.join(", "))
+    })
+}
+
+fn unknown_key(key: &str) -> String {
+    let nearest = KEYS.iter().min_by_key(|known| distance(key, known));
+    let hint = nearest.map(|known| format!(", did you mean `{known}`?")).unwrap_or_default();
+    format!("unknown key `{key}`{hint}")
+}
+
+/// Levenshtein's distance, in characters.
+fn distance(one: &str, two: &str) -> usize {
+    let two: Vec<char> = two.chars().collect();
+    let mut row: Vec<usize> = (0..=two.len()).collect();
+    for (number, from) in one.chars().enumerate() {
+        let mut left = number + 1;
+        let mut next = vec![left];
+        for ((to, above_left), above) in two.iter().zip(&row).zip(row.iter().skip(1)) {
+            left = (above_left + usize::from(from != *to)).min(above + 1).min(left + 1);
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// The host in an address, without user, port and path; good enough to look a vendor up.
+fn host_of(base_url: &str) -> String {
+    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    host.split(':').next().unwrap_or_default().to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn apply(overrides: &Value) -> Result<Compat, String> {
+        let mut compat = Compat::default();
+        compat.apply(overrides.as_object().unwrap())?;
+        Ok(compat)
+    }
+
+    #[test]
+    fn vendors_are_known_by_host_then_by_name() {
+        let ids = |name: &str, url: &str| Compat::for_provider(name, url).call_ids;
+        assert_eq!(ids("mistral", "http://gateway.local/v1"), IdStyle::Nine);
+        assert_eq!(ids("mine", "https://api.mistral.ai/v1"), IdStyle::Nine);
+        assert_eq!(ids("mistral", "https://api.openai.com/v1"), IdStyle::Short);
+        assert_eq!(ids("mine", "https://notmistral.ai/v1"), IdStyle::Short);
+        assert!(Compat::for_provider("mock", "http://127.0.0.1:1/v1").text_calls);
+        assert!(!Compat::for_provider("groq", "https://api.groq.com/openai/v1").text_calls);
+        assert_eq!(Compat::for_provider("x", "https://api.x.ai/v1"), Compat::default());
+        assert!(Compat::for_provider("x", "https://me:pw@API.OpenAI.com:443/v1?x").prompt_cache_key);
+    }
+
+    #[test]
+    fn overrides_are_checked() {
+        assert_eq!(apply(&json!({"text_calls": true})).unwrap(), Compat { text_calls: true, ..Compat::default() });
+        assert_eq!(apply(&json!({"call_ids": "nine"})).unwrap().call_ids, IdStyle::Nine);
+        assert_eq!(
+            apply(&json!({"text_cals": true})).unwrap_err(),
+            "unknown key `text_cals`, did you mean `text_calls`?"
+        );
+        assert_eq!(apply(&json!({"think_tags": 1})).unwrap_err(), "`think_tags` is 1, expected true or false");
+        assert!(apply(&json!({"call_ids": "x"})).unwrap_err().contains("short, nine, long"));
+    }
+
+    #[test]
+    fn every_key_is_understood() {
+        for key in KEYS {
+            let complaint = Compat::default().set(key, &Value::Null).unwrap_err();
+            assert!(complaint.contains("expected"), "{complaint}");
+        }
+    }
+}

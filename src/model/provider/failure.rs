@@ -1,0 +1,321 @@
+//! What an error that a provider reports means: its words and its status become a [`ModelError`].
+//!
+//! Pure: reads neither headers nor connections, and decides nothing about trying again beyond the flag.
+
+use serde_json::Value;
+
+use crate::base::text::cut;
+use crate::model::error::{ErrorKind, ModelError};
+
+/// How much of a provider's message is kept: whole sentences fit, a page does not.
+const MESSAGE_CHARS: usize = 600;
+
+/// What a provider said about a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Complaint {
+    /// The HTTP status, where it is one of a failure.
+    pub status: Option<u16>,
+    /// The error's `code`, `type` and `status`, as far as given, in lower case.
+    pub words: Vec<String>,
+    /// The message for people.
+    pub message: String,
+}
+
+impl Complaint {
+    /// Finds the complaint in a JSON value that may be an error: `{"error": …}` in any of its shapes, the bodies of
+    /// vLLM and `FastAPI`, or a list of one such object. `None` if it is something else.
+    pub fn find(value: &Value) -> Option<Self> {
+        match value {
+            Value::Array(items) => items.first().and_then(Self::find),
+            Value::Object(object) => {
+                let is_error = |name: &str| object.get(name).and_then(Value::as_str) == Some("error");
+                match object.get("error") {
+                    Some(Value::Null | Value::Bool(_)) | None => {}
+                    Some(Value::String(text)) if text.is_empty() => {}
+                    Some(Value::Object(inner)) if inner.is_empty() => {}
+                    Some(error) => {
+                        let mut complaint = Self::read(error);
+                        if complaint.message.is_empty() {
+                            complaint.message = text_of(value, "message").unwrap_or_default();
+                        }
+                        return Some(complaint);
+                    }
+                }
+                if is_error("object") || is_error("type") {
+                    return Some(Self::read(value));
+                }
+                let holds_answer = object.contains_key("choices") || object.contains_key("content");
+                let complains =
+                    object.contains_key("detail") || object.contains_key("message") && object.contains_key("code");
+                (complains && !holds_answer).then(|| Self::read(value))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        }
+    }
+
+    fn read(error: &Value) -> Self {
+        let mut complaint = Self::default();
+        match error {
+            Value::String(text) => complaint.message.clone_from(text),
+            Value::Object(object) => {
+                for name in ["code", "type", "status"] {
+                    match object.get(name) {
+                        Some(Value::String(word)) => complaint.words.push(word.to_lowercase()),
+                        Some(Value::Number(number)) => {
+                            let status = number.as_u64().and_then(|code| u16::try_from(code).ok());
+                            complaint.status = complaint.status.or(status.filter(|code| (400..600).contains(code)));
+                            complaint.words.push(number.to_string());
+                        }
+                        Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => {}
+                    }
+                }
+                let said = ["message", "msg", "detail", "error"].into_iter().find_map(|name| text_of(error, name));
+                complaint.message = said.unwrap_or_default();
+                // OpenRouter says "Provider returned error" and hides the provider's own words in here.
+                if let Some(raw) = object.get("metadata").and_then(|metadata| text_of(metadata, "raw")) {
+                    complaint.message = format!("{}: {raw}", complaint.message);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => complaint.message = error.to_string(),
+        }
+        complaint
+    }
+
+    /// The error this complaint amounts to. Its message is one line, at most a few hundred characters.
+    pub fn error(&self) -> ModelError {
+        let (kind, retryable) = self.judge();
+        let said = one_line(&self.message);
+        let said = match (said.is_empty(), self.words.first()) {
+            (false, _) => said,
+            (true, Some(word)) => word.clone(),
+            (true, None) => "no reason given".to_owned(),
+        };
+        let message = match self.status {
+            Some(status) => format!("HTTP {status}: {said}"),
+            None => said,
+        };
+        ModelError { kind, message, retryable, retry_after: None }
+    }
+
+    fn judge(&self) -> (ErrorKind, bool) {
+        let text = self.message.to_lowercase();
+        let named = |words: &[&str]| self.words.iter().any(|word| words.contains(&word.as_str()));
+        let spelled = |parts: &[&str]| self.words.iter().any(|word| parts.iter().any(|part| word.contains(part)));
+        let says = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        let status = self.status.unwrap_or(0);
+        let limited = status == 429 || spelled(RATE_WORDS) || says(RATE_TEXTS);
+        if status == 402 || named(QUOTA_CODES) || spelled(QUOTA_WORDS) || says(QUOTA_TEXTS) {
+            return (ErrorKind::Auth, false);
+        }
+        if !limited && (spelled(CONTEXT_WORDS) || overflows(&text)) {
+            return (ErrorKind::Context, false);
+        }
+        // Cerebras says no more than this when a request does not fit.
+        if matches!(status, 400 | 413) && text.trim().is_empty() && self.words.is_empty() {
+            return (ErrorKind::Context, false);
+        }
+        if spelled(FILTER_WORDS) || matches!(status, 400 | 403) && says(FILTER_TEXTS) {
+            return (ErrorKind::Refused, false);
+        }
+        if limited {
+            return (ErrorKind::RateLimit, true);
+        }
+        if status == 401 || status == 403 || spelled(AUTH_WORDS) {
+            return (ErrorKind::Auth, false);
+        }
+        if status == 529 || spelled(OVERLOAD_WORDS) || says(&["overloaded"]) {
+            return (ErrorKind::Overload, true);
+        }
+        match status {
+            408 => (ErrorKind::Timeout, true),
+            409 | 500.. => (ErrorKind::Overload, true),
+            413 => (ErrorKind::Context, false),
+            300.. => (ErrorKind::InvalidRequest, false),
+            // An error without a status: inside a stream, or behind HTTP 200.
+            _ if spelled(&["timeout"]) => (ErrorKind::Timeout, true),
+            _ if spelled(INVALID_WORDS) => (ErrorKind::InvalidRequest, false),
+            // What is not understood may pass, as with a status of 5xx.
+            _ => (ErrorKind::Overload, true),
+        }
+    }
+}
+
+// Sources of these lists: the providers' documents on errors, and what their servers were seen to answer.
+const RATE_WORDS: &[&str] = &["rate_limit", "ratelimit", "slow_down", "too_many_requests", "resource_exhausted"];
+const RATE_TEXTS: &[&str] = &["rate limit", "rate-limit", "too many requests", "per min"];
+/// z.ai reports accounts without balance or plan as HTTP 429 with one of these codes.
+const QUOTA_CODES: &[&str] = &["1110", "1111", "1112", "1113", "1121", "1308", "1309", "1310"];
+const QUOTA_WORDS: &[&str] = &[
+    "insufficient_quota",
+    "credit_balance",
+    "spend_limit_exceeded",
+    "usage_limit_exceeded",
+    "billing",
+    "insufficient_balance",
+    "insufficient_credits",
+    "payment_required",
+];
+const QUOTA_TEXTS: &[&str] = &[
+    "credit balance",
+    "insufficient balance",
+    "insufficient credits",
+    "insufficient_quota",
+    "no credits",
+    "out of credits",
+    "spend limit",
+    "spending limit",
+];
+const CONTEXT_WORDS: &[&str] =
+    &["context_length_exceeded", "context_window_exceeded", "exceed_context_size", "request_too_large"];
+const FILTER_WORDS: &[&str] = &["content_filter", "content_policy", "moderation", "sensitive"];
+const FILTER_TEXTS: &[&str] =
+    &["content filter", "content policy", "content management policy", "moderation", "flagged"];
+const AUTH_WORDS: &[&str] = &["authentication", "invalid_api_key", "permission", "unauthorized", "unauthenticated"];
+const OVERLOAD_WORDS: &[&str] = &["overloaded", "unavailable", "insufficient_system_resource"];
+const INVALID_WORDS: &[&str] = &["invalid", "not_found", "unsupported", "bad_request"];
+
+/// Phrases of an overflowing context: all parts of one, in this order.
+const CONTEXT_TEXTS: &[&[&str]] = &[
+    &["prompt is too long"],
+    &["input is too long for requested model"],
+    &["exceed context limit"],
+    &["exceeds the context window"],
+    &["input token count", "exceeds the maximum"],
+    &["maximum prompt length is"],
+    &["reduce the length of the messages"],
+    &["maximum context length is"],
+    &["exceeds the limit of"],
+    &["exceeds the available context size"],
+    &["greater than the context length"],
+    &["context window exceeds limit"],
+    &["exceeded model token limit"],
+    &["too large for model with", "maximum context length"],
+    &["context length exceeded"],
+    &["context_length_exceeded"],
+    &["model_context_window_exceeded"],
+    &["too many tokens"],
+    &["token limit exceeded"],
+];
+
+fn overflows(text: &str) -> bool {
+    CONTEXT_TEXTS.iter().any(|parts| {
+        let mut rest = text;
+        parts.iter().all(|part| match rest.split_once(part) {
+            Some((_, after)) => {
+                rest = after;
+                true
+            }
+            None => false,
+        })
+    })
+}
+
+fn text_of(value: &Value, name: &str) -> Option<String> {
+    let found = value.get(name)?;
+    match found {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => Some(found.to_string()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// `text` with every run of blanks and control characters as one blank, cut to a length an error may have.
+pub fn one_line(text: &str) -> String {
+    // Cut first: a server may send megabytes.
+    let text = cut::ellipsis(text.trim(), MESSAGE_CHARS);
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    words.join(" ")
+}
+
+/// The error of a stream that ended before the answer did.
+pub fn broke_off() -> ModelError {
+    ModelError::new(ErrorKind::Network, "the stream broke off before the answer was complete")
+}
+
+/// The error of a frame that cannot be read.
+pub fn unreadable(data: &str) -> ModelError {
+    let excerpt = cut::ellipsis(&one_line(data), 120);
+    ModelError::new(ErrorKind::Network, format!("the stream holds something that is not JSON: {excerpt}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn judged(status: u16, body: &Value) -> (ErrorKind, bool) {
+        let mut complaint = Complaint::find(body).unwrap_or_default();
+        complaint.status = if status == 200 { complaint.status } else { Some(status) };
+        let error = complaint.error();
+        (error.kind, error.retryable)
+    }
+
+    #[test]
+    fn statuses_and_words_are_told_apart() {
+        use ErrorKind::{Auth, Context, InvalidRequest, Overload, RateLimit, Refused, Timeout};
+        let openai = |code: &str, message: &str| json!({"error": {"message": message, "type": "x", "code": code}});
+        let anthropic =
+            |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
+        let table = [
+            (401, openai("invalid_api_key", "Incorrect API key"), Auth, false),
+            (403, openai("", "not for you"), Auth, false),
+            (403, json!({"error": {"code": 403, "message": "Your input was flagged"}}), Refused, false),
+            (402, json!({"error": {"message": "Insufficient credits", "code": 402}}), Auth, false),
+            (200, json!({"error": {"message": "no credits left", "code": 402}}), Auth, false),
+            (429, openai("rate_limit_exceeded", "slow down"), RateLimit, true),
+            (429, openai("insufficient_quota", "You exceeded your current quota"), Auth, false),
+            (429, json!({"error": {"code": "1113", "message": "balance"}}), Auth, false),
+            (429, openai("x", "too many tokens per minute"), RateLimit, true),
+            (400, anthropic("invalid_request_error", "Your credit balance is too low"), Auth, false),
+            (400, anthropic("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum"), Context, false),
+            (400, openai("context_length_exceeded", "x"), Context, false),
+            (400, openai("", "The input token count (9) exceeds the maximum number"), Context, false),
+            (413, json!({}), Context, false),
+            (400, json!({}), Context, false),
+            (400, openai("content_filter", "filtered"), Refused, false),
+            (400, openai("", "no such parameter"), InvalidRequest, false),
+            (404, openai("model_not_found", "x"), InvalidRequest, false),
+            (422, json!({"detail": [{"msg": "field required"}]}), InvalidRequest, false),
+            (408, openai("", "x"), Timeout, true),
+            (409, openai("", "x"), Overload, true),
+            (500, openai("", "x"), Overload, true),
+            (503, openai("server_is_overloaded", "busy"), Overload, true),
+            (529, anthropic("overloaded_error", "Overloaded"), Overload, true),
+            (200, anthropic("overloaded_error", "Overloaded"), Overload, true),
+            (200, anthropic("api_error", "Internal"), Overload, true),
+            (200, anthropic("rate_limit_error", "x"), RateLimit, true),
+            (200, anthropic("authentication_error", "x"), Auth, false),
+            (200, anthropic("invalid_request_error", "x"), InvalidRequest, false),
+            (200, json!({"error": "something"}), Overload, true),
+            (
+                200,
+                json!({"object": "error", "message": "maximum context length is 5 tokens", "code": 400}),
+                Context,
+                false,
+            ),
+            (200, json!([{"error": {"code": 404, "message": "no model"}}]), InvalidRequest, false),
+        ];
+        for (status, body, kind, retryable) in table {
+            assert_eq!(judged(status, &body), (kind, retryable), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_error_is_none() {
+        for body in
+            [json!({"choices": []}), json!({"error": null}), json!({"error": {}}), json!(3), json!({"type": "ping"})]
+        {
+            assert_eq!(Complaint::find(&body), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn messages_are_one_line() {
+        let complaint = Complaint { status: Some(500), words: Vec::new(), message: "a\n\tb\u{7}  c".to_owned() };
+        assert_eq!(complaint.error().message, "HTTP 500: a b c");
+        let hidden = json!({"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "boom"}}});
+        assert_eq!(Complaint::find(&hidden).unwrap().error().message, "HTTP 502: Provider returned error: boom");
+        assert_eq!(Complaint::default().error().message, "no reason given");
+    }
+}

@@ -1,0 +1,167 @@
+//! The wires: each turns a request into a body, and the frames of a stream into an answer.
+//!
+//! Pure: no network, no files, no clock. What differs between vendors on one wire is in [`compat`]; what a reported
+//! error means, in [`failure`].
+
+pub mod anthropic;
+pub mod compat;
+pub mod failure;
+pub mod ids;
+pub mod openai_chat;
+pub mod think;
+
+use std::borrow::Cow;
+
+use super::error::{ErrorKind, ModelError};
+use super::message::AssistantPart;
+use super::reply::{Delta, Reply, StopReason};
+use super::request::Request;
+use super::{Api, ModelInfo};
+use compat::Compat;
+
+/// A wire that is spoken over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// Chat completions.
+    Chat,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Wire {
+    /// The wire of an API; `None` for one without an adapter.
+    pub fn of(api: Api) -> Option<Self> {
+        match api {
+            Api::OpenaiCompletions => Some(Self::Chat),
+            Api::AnthropicMessages => Some(Self::Anthropic),
+            Api::OpenaiResponses | Api::GoogleGenerativeAi | Api::Replay => None,
+        }
+    }
+
+    /// The body of a request, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Internal`] if it cannot be written as JSON.
+    pub fn encode(self, request: &Request, info: &ModelInfo, compat: &Compat) -> Result<Vec<u8>, ModelError> {
+        let body = match self {
+            Self::Chat => openai_chat::encode(request, info, compat),
+            Self::Anthropic => anthropic::encode(request, info, compat),
+        };
+        body.map_err(|error| ModelError::new(ErrorKind::Internal, format!("the request cannot be written: {error}")))
+    }
+
+    /// Something that reads the answer to one request.
+    pub fn decoder(self, compat: &Compat) -> Decoder {
+        match self {
+            Self::Chat => Decoder::Chat(Box::new(openai_chat::Decoder::new(compat))),
+            Self::Anthropic => Decoder::Anthropic(Box::default()),
+        }
+    }
+}
+
+/// Where a decoder hands out pieces of the answer.
+pub type Deltas<'a> = &'a mut dyn FnMut(Delta<'_>);
+
+/// How far a stream has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing of the answer yet.
+    Waiting,
+    /// Some of it.
+    Begun,
+    /// All of it; the stream may still tell the usage.
+    Complete,
+    /// All there is to read.
+    Over,
+}
+
+/// Reads the frames of one answer.
+#[derive(Debug)]
+pub enum Decoder {
+    /// Chat completions.
+    Chat(Box<openai_chat::Decoder>),
+    /// Anthropic's messages.
+    Anthropic(Box<anthropic::Decoder>),
+}
+
+impl Decoder {
+    /// Takes the next frame's data; pieces of text and reasoning in it go to `deltas`. A whole answer in one JSON object,
+    /// as a server sends it that does not stream, is taken like a frame.
+    ///
+    /// # Errors
+    ///
+    /// What the server reports inside the stream, and data that is no JSON.
+    pub fn frame(&mut self, data: &str, deltas: Deltas<'_>) -> Result<Progress, ModelError> {
+        if data.trim().is_empty() {
+            return Ok(self.progress());
+        }
+        match self {
+            Self::Chat(decoder) => decoder.frame(data, deltas),
+            Self::Anthropic(decoder) => decoder.frame(data, deltas),
+        }
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> Progress {
+        match self {
+            Self::Chat(decoder) => decoder.progress(),
+            Self::Anthropic(decoder) => decoder.progress(),
+        }
+    }
+
+    /// The whole answer. Ids of calls are as they came: missing, or several times the same; see [`ids::settle`].
+    ///
+    /// # Errors
+    ///
+    /// A stream that has not come to its end, and an answer for which the context had no room.
+    pub fn finish(self, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
+        match self.progress() {
+            Progress::Waiting | Progress::Begun => return Err(failure::broke_off()),
+            Progress::Complete | Progress::Over => {}
+        }
+        let mut reply = match self {
+            Self::Chat(decoder) => decoder.finish(deltas)?,
+            Self::Anthropic(decoder) => decoder.finish(),
+        };
+        // Some servers say so, some do not, whatever the calls are: only an answer that was cut stays one.
+        let calls = reply.content.iter().any(|part| matches!(part, AssistantPart::ToolUse(_)));
+        match (&reply.stop, calls) {
+            (StopReason::Stop | StopReason::Refusal | StopReason::Other(_), true) => reply.stop = StopReason::ToolUse,
+            (StopReason::ToolUse, false) => reply.stop = StopReason::Stop,
+            _ => {}
+        }
+        // LM Studio and others cut an overlong conversation to nothing instead of refusing it.
+        if reply.stop == StopReason::Length && reply.content.is_empty() && reply.usage.output == 0 {
+            return Err(ModelError::new(ErrorKind::Context, "the conversation leaves the model no room for an answer"));
+        }
+        Ok(reply)
+    }
+}
+
+/// Text without NUL characters, which several servers refuse or cut at.
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
+}
+
+/// Joins the pieces that are more than blanks with empty lines; borrowed where there is only one.
+pub(super) fn paragraphs<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
+    let mut whole = Cow::Borrowed("");
+    for piece in pieces.filter(|piece| !piece.trim().is_empty()) {
+        let piece = clean(piece);
+        if whole.is_empty() {
+            whole = piece;
+        } else {
+            let whole = whole.to_mut();
+            whole.push_str("\n\n");
+            whole.push_str(&piece);
+        }
+    }
+    whole
+}
+
+/// What stands for a picture before a model that sees none.
+pub(super) const NO_PICTURE: &str = "[a picture was here; this model does not see pictures]";
+
+#[cfg(test)]
+pub(crate) mod tests;
