@@ -5,6 +5,7 @@
 //! A [`Model`] makes exactly one attempt: whether to try again is decided in `kernel::retry`.
 
 pub mod error;
+pub mod http;
 pub mod message;
 pub mod replay;
 pub mod provider;

@@ -1,0 +1,258 @@
+//! Turns what goes wrong between us and a server into one line and a kind.
+//!
+//! What the server itself reports is judged in `provider::failure`; here are connections, statuses, pages and headers.
+
+use std::error::Error;
+use std::time::Duration;
+
+use jiff::fmt::rfc2822;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use crate::base::clock::Clock;
+use crate::base::text::cut;
+use crate::model::error::{ErrorKind, ModelError};
+use crate::model::provider::failure::{Complaint, one_line};
+
+/// How much of a page without JSON is shown.
+const PAGE_CHARS: usize = 200;
+/// How much of a page is looked at: titles stand at the top.
+const PAGE_BYTES: usize = 64 << 10;
+
+/// The error of an answer with a status that is no success.
+pub fn of_status(status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
+    let body = body.get(..PAGE_BYTES).unwrap_or(body);
+    let text = String::from_utf8_lossy(body);
+    let value = serde_json::from_str::<Value>(&text).ok();
+    let mut complaint = value.as_ref().map_or_else(
+        || Complaint { message: page_text(&text), ..Complaint::default() },
+        |value| {
+            let bare = || Complaint { message: bare_text(value), ..Complaint::default() };
+            Complaint::find(value).unwrap_or_else(bare)
+        },
+    );
+    complaint.status = Some(status);
+    let mut error = complaint.error();
+    if let (300..=399, Some(target)) = (status, headers.get("location").and_then(|target| target.to_str().ok())) {
+        let target = target.split(['?', '#']).next().unwrap_or_default();
+        error.message = format!("HTTP {status}: the server points to {}; base_url may be wrong", one_line(target));
+    } else if complaint.message.trim().is_empty() && complaint.words.is_empty() {
+        error.message = format!("HTTP {status}: {}", reason(status));
+    }
+    error.retry_after = retry_after(headers, Clock::System.now_ms());
+    match headers.get("x-should-retry").map(reqwest::header::HeaderValue::as_bytes) {
+        Some(b"true") => error.retryable = true,
+        Some(b"false") => error.retryable = false,
+        Some(_) | None => {}
+    }
+    error
+}
+
+fn reason(status: u16) -> &'static str {
+    let known = reqwest::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    known.unwrap_or("no reason given")
+}
+
+/// What a JSON body says that has none of the known shapes.
+fn bare_text(value: &Value) -> String {
+    let message = value.get("message").and_then(Value::as_str);
+    match value {
+        Value::Object(object) if object.is_empty() => String::new(),
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            message.map_or_else(|| value.to_string(), str::to_owned)
+        }
+    }
+}
+
+/// The error of a success that holds a page instead of an answer.
+pub fn of_page(status: u16, body: &[u8]) -> ModelError {
+    let body = body.get(..PAGE_BYTES).unwrap_or(body);
+    let said = page_text(&String::from_utf8_lossy(body));
+    let said = if said.is_empty() { "an empty page".to_owned() } else { format!("\"{said}\"") };
+    let message =
+        format!("HTTP {status}: a web page instead of an answer, {said}; is base_url right, or a proxy in the way?");
+    ModelError::new(ErrorKind::InvalidRequest, message)
+}
+
+/// The words of a page without its markup, in one line.
+fn page_text(page: &str) -> String {
+    let mut words = String::new();
+    let mut rest = page;
+    while let Some((text, after)) = rest.split_once('<') {
+        words.push_str(text);
+        words.push(' ');
+        let name: String =
+            after.chars().take_while(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        // What stands inside these is for machines.
+        let hidden = matches!(name.as_str(), "script" | "style" | "title" | "svg");
+        let end = after.split_once('>').map_or("", |(_, after)| after);
+        rest = if hidden { skip_element(end, &name) } else { end };
+    }
+    words.push_str(rest);
+    let words = words.replace("&nbsp;", " ").replace("&lt;", "‹").replace("&gt;", "›").replace("&amp;", "&");
+    let words = one_line(&words);
+    let words = if words.is_empty() { title(page) } else { words };
+    cut::ellipsis(&words, PAGE_CHARS)
+}
+
+fn skip_element<'a>(rest: &'a str, name: &str) -> &'a str {
+    let lower = rest.to_ascii_lowercase();
+    let end = lower.find(&format!("</{name}")).and_then(|place| rest.get(place..));
+    end.and_then(|tag| tag.split_once('>')).map_or("", |(_, after)| after)
+}
+
+fn title(page: &str) -> String {
+    let title = page.split_once("<title>").and_then(|(_, after)| after.split_once("</title>"));
+    title.map(|(title, _)| one_line(title)).unwrap_or_default()
+}
+
+/// How long the server asks to wait: in milliseconds, in seconds, or until a date.
+fn retry_after(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds = |text: &str| text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    if let Some(wait) = text("retry-after-ms").and_then(seconds) {
+        return Some(wait / 1000);
+    }
+    let given = text("retry-after")?;
+    if let Some(wait) = seconds(given) {
+        return Some(wait);
+    }
+    let until = rfc2822::DateTimeParser::new().relaxed_weekday(true).parse_timestamp(given).ok()?;
+    Some(Duration::from_millis(u64::try_from(until.as_millisecond() - now_ms).unwrap_or(0)))
+}
+
+/// The error of a request that got no answer. `place` is the server's `host:port`, `proxy` that of the proxy used.
+pub fn of_connection(error: &reqwest::Error, place: &str, proxy: Option<&str>, connect: Duration) -> ModelError {
+    let by = proxy.map(|proxy| format!(" by the proxy {proxy}")).unwrap_or_default();
+    if error.is_connect() && error.is_timeout() {
+        let message = format!("cannot reach {place}{by}: no connection within {} s", connect.as_secs_f64());
+        return ModelError::new(ErrorKind::Network, message);
+    }
+    let what = if error.is_connect() { "cannot reach" } else { "the connection broke off at" };
+    let cause = if error.is_dns() { "the name is not known".to_owned() } else { cause(error) };
+    let mut failure = ModelError::new(ErrorKind::Network, format!("{what} {place}{by}: {cause}"));
+    // A certificate does not become right by waiting.
+    failure.retryable = !untrusted(error);
+    failure
+}
+
+/// The innermost reason, in words.
+pub fn cause(error: &(dyn Error + 'static)) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    if let Some(io) = innermost.downcast_ref::<std::io::Error>() {
+        return io_cause(io);
+    }
+    if let Some(tls) = innermost.downcast_ref::<rustls::Error>() {
+        return format!("tls: {tls}");
+    }
+    one_line(&innermost.to_string())
+}
+
+fn io_cause(error: &std::io::Error) -> String {
+    use std::io::ErrorKind as Io;
+    // An io::Error may wrap another error without naming it as its source.
+    if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        return format!("tls: {tls}");
+    }
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the list of kinds is open")]
+    match error.kind() {
+        Io::ConnectionRefused => "connection refused".to_owned(),
+        Io::ConnectionReset => "connection reset".to_owned(),
+        Io::ConnectionAborted => "connection aborted".to_owned(),
+        Io::UnexpectedEof => "the server closed the connection".to_owned(),
+        Io::TimedOut => "timed out".to_owned(),
+        Io::HostUnreachable | Io::NetworkUnreachable => "there is no way to it".to_owned(),
+        _ => one_line(&error.to_string()),
+    }
+}
+
+fn untrusted(error: &(dyn Error + 'static)) -> bool {
+    let certificate = |error: Option<&rustls::Error>| matches!(error, Some(rustls::Error::InvalidCertificate(_)));
+    let mut current = Some(error);
+    while let Some(error) = current {
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        let inside = inside.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        if certificate(error.downcast_ref::<rustls::Error>()) || certificate(inside) {
+            return true;
+        }
+        current = error.source();
+    }
+    false
+}
+
+/// Takes a key out of a message, should a server have echoed it.
+pub fn redact(mut error: ModelError, key: Option<&str>) -> ModelError {
+    // Shorter ones are words that may well occur, such as the placeholder of a local server.
+    const SHORTEST: usize = 8;
+    if let Some(key) = key.filter(|key| key.len() >= SHORTEST && error.message.contains(*key)) {
+        error.message = error.message.replace(key, "***");
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn waits_are_read_in_every_form() {
+        // 1994-11-06T08:49:00Z
+        let now = 784_111_740_000;
+        let wait = |name, value| retry_after(&headers(&[(name, value)]), now);
+        assert_eq!(wait("retry-after", "2"), Some(Duration::from_secs(2)));
+        assert_eq!(wait("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(wait("retry-after-ms", "1500"), Some(Duration::from_millis(1500)));
+        assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
+        assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:48:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("retry-after", "86400000"), Some(Duration::from_secs(86_400_000)));
+        for nonsense in ["-1", "soon", "", "1e999", "NaN"] {
+            assert_eq!(wait("retry-after", nonsense), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn pages_lose_their_markup() {
+        let page =
+            "<html><head><title>502</title><style>a > b {}</style></head><body>\n<h1>Bad gateway</h1></body></html>";
+        let error = of_status(502, &HeaderMap::new(), page.as_bytes());
+        assert_eq!(error.message, "HTTP 502: Bad gateway");
+        assert!(error.retryable);
+        assert_eq!(of_status(503, &HeaderMap::new(), b"").message, "HTTP 503: Service Unavailable");
+        assert_eq!(page_text("<title>only\nthis</title>"), "only this");
+        for broken in ["<", "<script>", "a<b", "<script", "</", "<é>x"] {
+            assert!(!page_text(broken).contains('<'), "{broken}");
+        }
+        let login = of_page(200, b"<html>login here</html>");
+        assert!(login.message.contains("\"login here\"") && !login.retryable);
+    }
+
+    #[test]
+    fn statuses_keep_the_servers_words() {
+        let of = |status, body: &str| of_status(status, &HeaderMap::new(), body.as_bytes());
+        assert_eq!(of(400, r#"{"error": {"message": "no such model"}}"#).message, "HTTP 400: no such model");
+        assert_eq!(of(404, r#"{"message": "no route"}"#).message, "HTTP 404: no route");
+        assert_eq!(of(404, "404 page not found").message, "HTTP 404: 404 page not found");
+        assert_eq!(of(413, "").kind, ErrorKind::Context);
+        assert!(!of_status(500, &headers(&[("x-should-retry", "false")]), b"x").retryable);
+        assert!(of_status(400, &headers(&[("x-should-retry", "true")]), b"x").retryable);
+        let moved = of_status(302, &headers(&[("location", "https://login.example/?token=s3cret")]), b"");
+        assert_eq!(moved.kind, ErrorKind::InvalidRequest);
+        assert!(moved.message.contains("https://login.example/") && !moved.message.contains("s3cret"));
+    }
+
+    #[test]
+    fn keys_are_taken_out() {
+        let error = ModelError::new(ErrorKind::Auth, "wrong key sk-12345678!");
+        assert_eq!(redact(error.clone(), Some("sk-12345678")).message, "wrong key ***!");
+        assert_eq!(redact(error, Some("key")).message, "wrong key sk-12345678!");
+    }
+}

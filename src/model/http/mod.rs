@@ -1,0 +1,416 @@
+//! Asks a model over HTTP: one attempt, streamed, with typed errors, ended at once when it is cancelled.
+//!
+//! Never tries again, follows no redirect, reads neither the environment nor a file. What is said on a wire is none of
+//! its business: see `provider`.
+
+mod client;
+mod errors;
+mod proxy;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response, Url};
+use serde_json::Value;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::error::{ErrorKind, ModelError};
+use super::provider::compat::Compat;
+use super::provider::failure::{self, Complaint};
+use super::provider::{Decoder, Deltas, Progress, Wire, ids};
+use super::reply::{Delta, Reply};
+use super::request::Request;
+use super::sse::Reader;
+use super::{Api, Model, ModelInfo, ReplyFuture};
+use crate::base::cancel::Cancel;
+
+pub use proxy::{ProxyEnv, ProxySetting};
+
+/// How long usage is waited for after the answer's end: some servers leave the stream open.
+const AFTERMATH: Duration = Duration::from_secs(5);
+/// How long the end of the body is waited for, so that the connection can be used again.
+const LINGER: Duration = Duration::from_millis(10);
+/// How much of an error's body is read, and for how long.
+const ERROR_BYTES: usize = 256 << 10;
+const ERROR_WAIT: Duration = Duration::from_secs(10);
+/// How large an answer in one piece may be.
+const WHOLE_BYTES: usize = super::sse::LIMIT_BYTES;
+
+/// A model and how to reach it.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// What is known about the model.
+    pub info: ModelInfo,
+    /// The wire it speaks.
+    pub api: Api,
+    /// The address before `/chat/completions` or `/v1/messages`.
+    pub base_url: String,
+    /// The provider's key; a local server needs none.
+    pub key: Option<String>,
+    /// Headers from the configuration; they replace our own of the same name.
+    pub headers: Vec<(String, String)>,
+    /// What the provider does differently.
+    pub compat: Compat,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { info, api, base_url, key, headers, compat } = self;
+        // Headers carry keys too.
+        let names: Vec<&str> = headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Endpoint")
+            .field("info", info)
+            .field("api", api)
+            .field("base_url", base_url)
+            .field("key", &key.as_ref().map(|_| "***"))
+            .field("headers", &names)
+            .field("compat", compat)
+            .finish()
+    }
+}
+
+/// How connections are made and how patient they are.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// How long a connection may take, TLS included.
+    pub connect: Duration,
+    /// How long the first piece of an answer may take, from the request on. Comments and pings are no pieces.
+    pub first_byte: Duration,
+    /// How long a stream may be silent, once it has begun.
+    pub idle: Duration,
+    /// Which proxy to use.
+    pub proxy: ProxySetting,
+    /// Certificates to trust besides the operating system's: the bytes of a PEM file.
+    pub ca_file: Option<Arc<[u8]>>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(300),
+            idle: Duration::from_secs(180),
+            proxy: ProxySetting::Direct,
+            ca_file: None,
+        }
+    }
+}
+
+/// A model behind an endpoint. Nothing is sent, and no client made, before the first request.
+///
+/// # Errors
+///
+/// An address, key, header or proxy that cannot be used, and a wire without an adapter.
+pub fn connect(endpoint: Endpoint, options: &HttpOptions) -> Result<Arc<dyn Model>, ModelError> {
+    Ok(Arc::new(HttpModel::new(endpoint, options)?))
+}
+
+/// A model that is asked over HTTP.
+pub struct HttpModel {
+    info: ModelInfo,
+    wire: Wire,
+    compat: Compat,
+    url: Url,
+    key: Option<String>,
+    headers: HeaderMap,
+    proxy: Option<Url>,
+    options: HttpOptions,
+    client: OnceLock<Result<Client, ModelError>>,
+}
+
+impl HttpModel {
+    /// See [`connect`].
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`].
+    pub fn new(endpoint: Endpoint, options: &HttpOptions) -> Result<Self, ModelError> {
+        let Endpoint { info, api, base_url, key, headers, compat } = endpoint;
+        let wire = Wire::of(api).ok_or_else(|| invalid(format!("there is no adapter for `{}`", api.as_str())))?;
+        let url = address(wire, &base_url)?;
+        let headers = header_map(wire, key.as_deref(), &headers)?;
+        let proxy = options.proxy.choose(&url).map_err(invalid)?;
+        let (options, client) = (options.clone(), OnceLock::new());
+        Ok(Self { info, wire, compat, url, key, headers, proxy, options, client })
+    }
+
+    async fn attempt(&self, request: &Request, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
+        let body = self.wire.encode(request, &self.info, &self.compat)?;
+        let client = self.client.get_or_init(|| client::build(&self.url, self.proxy.as_ref(), &self.options));
+        let client = client.as_ref().map_err(Clone::clone)?;
+        let begun = Instant::now();
+        let sent = client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
+        let response = timeout_at(begun + self.options.first_byte, sent)
+            .await
+            .map_err(|_| self.no_answer())?
+            .map_err(|error| self.unreachable(&error))?;
+        if !response.status().is_success() {
+            return Err(refusal(response).await);
+        }
+        let mut reply = self.read(response, begun, deltas).await?;
+        ids::settle(&mut reply.content, request, fastrand::u64(..));
+        Ok(reply)
+    }
+
+    async fn read(&self, mut response: Response, begun: Instant, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
+        let mut stream = Stream::new(self.wire.decoder(&self.compat));
+        let first = begun + self.options.first_byte;
+        let mut aftermath = None;
+        loop {
+            let now = Instant::now();
+            let idle = now + self.options.idle;
+            let deadline = match stream.progress() {
+                // Asked here as well: comments may come so fast that no timer is ever looked at.
+                Progress::Waiting if now >= first => return Err(self.no_answer()),
+                Progress::Waiting => idle.min(first),
+                Progress::Begun => idle,
+                Progress::Complete => *aftermath.get_or_insert(now + AFTERMATH.min(self.options.idle)),
+                Progress::Over => break,
+            };
+            let bytes = match timeout_at(deadline, response.chunk()).await {
+                Ok(Ok(Some(bytes))) => bytes,
+                Ok(Ok(None)) => {
+                    stream.end(response.status().as_u16(), deltas)?;
+                    break;
+                }
+                // The answer is whole, whatever happens to the connection.
+                Ok(Err(_)) | Err(_) if stream.progress() == Progress::Complete => break,
+                Ok(Err(error)) => return Err(self.broken(&error)),
+                Err(_) if deadline < idle => return Err(self.no_answer()),
+                Err(_) => return Err(self.silence()),
+            };
+            stream.feed(&bytes, deltas)?;
+        }
+        if stream.progress() == Progress::Over {
+            // The end of the body is usually here already; a connection dropped before it cannot be used again.
+            let _ = timeout(LINGER, async { while let Ok(Some(_)) = response.chunk().await {} }).await;
+        }
+        stream.decoder.finish(deltas)
+    }
+
+    fn place(&self) -> String {
+        place(&self.url)
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let proxy = self.proxy.as_ref().map(place);
+        errors::of_connection(error, &self.place(), proxy.as_deref(), self.options.connect)
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> ModelError {
+        let message = format!("the stream from {} broke off: {}", self.place(), errors::cause(error));
+        ModelError::new(ErrorKind::Network, message)
+    }
+
+    fn no_answer(&self) -> ModelError {
+        let seconds = self.options.first_byte.as_secs_f64();
+        ModelError::new(ErrorKind::Timeout, format!("no answer from {} within {seconds} s", self.place()))
+    }
+
+    fn silence(&self) -> ModelError {
+        let seconds = self.options.idle.as_secs_f64();
+        ModelError::new(ErrorKind::Timeout, format!("nothing came from {} for {seconds} s", self.place()))
+    }
+}
+
+impl Model for HttpModel {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        deltas: &'a mut dyn FnMut(Delta<'_>),
+        cancel: &'a Cancel,
+    ) -> ReplyFuture<'a> {
+        Box::pin(async move {
+            // Dropping the attempt closes its connection.
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(ModelError::new(ErrorKind::Cancelled, "cancelled")),
+                outcome = self.attempt(request, deltas) => {
+                    outcome.map_err(|error| errors::redact(error, self.key.as_deref()))
+                }
+            }
+        })
+    }
+}
+
+/// The body of a successful answer: a stream of events or, from servers that do not stream and from proxies, one piece.
+struct Stream {
+    decoder: Decoder,
+    body: Body,
+}
+
+enum Body {
+    /// Nothing but blanks so far.
+    Unknown,
+    Events(Box<Reader>),
+    Whole(Vec<u8>),
+}
+
+impl Stream {
+    fn new(decoder: Decoder) -> Self {
+        Self { decoder, body: Body::Unknown }
+    }
+
+    fn progress(&self) -> Progress {
+        match self.body {
+            // A piece of a whole is a sign of an answer, but its end is the body's end.
+            Body::Whole(_) => Progress::Begun,
+            Body::Unknown | Body::Events(_) => self.decoder.progress(),
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], deltas: Deltas<'_>) -> Result<(), ModelError> {
+        if let Body::Unknown = self.body {
+            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                Some(b'{' | b'[' | b'<') => self.body = Body::Whole(Vec::new()),
+                Some(_) => self.body = Body::Events(Box::default()),
+                None => return Ok(()),
+            }
+        }
+        match &mut self.body {
+            Body::Unknown => {}
+            Body::Whole(whole) => {
+                if whole.len() + bytes.len() > WHOLE_BYTES {
+                    return Err(ModelError::new(ErrorKind::InvalidRequest, "the answer is too long"));
+                }
+                whole.extend_from_slice(bytes);
+            }
+            Body::Events(reader) => {
+                reader.feed(bytes);
+                frames(reader, &mut self.decoder, deltas)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The body has ended.
+    fn end(&mut self, status: u16, deltas: Deltas<'_>) -> Result<(), ModelError> {
+        match &mut self.body {
+            Body::Unknown => Ok(()),
+            Body::Events(reader) => {
+                reader.end();
+                frames(reader, &mut self.decoder, deltas)
+            }
+            Body::Whole(whole) => {
+                let whole = std::mem::take(whole);
+                self.body = Body::Unknown;
+                let Ok(value) = serde_json::from_slice::<Value>(&whole) else {
+                    return Err(errors::of_page(status, &whole));
+                };
+                if let Some(complaint) = Complaint::find(&value) {
+                    return Err(complaint.error());
+                }
+                let text = String::from_utf8_lossy(&whole);
+                match self.decoder.frame(&text, deltas)? {
+                    Progress::Complete | Progress::Over => Ok(()),
+                    // JSON, but no answer: most likely another service.
+                    Progress::Waiting | Progress::Begun => Err(errors::of_page(status, &whole)),
+                }
+            }
+        }
+    }
+}
+
+fn frames(reader: &mut Reader, decoder: &mut Decoder, deltas: Deltas<'_>) -> Result<(), ModelError> {
+    loop {
+        let frame = reader.frame().map_err(|error| ModelError::new(ErrorKind::Network, error.to_string()))?;
+        let Some(frame) = frame else { return Ok(()) };
+        match decoder.frame(frame.data, deltas) {
+            Ok(Progress::Over) => return Ok(()),
+            Ok(Progress::Waiting | Progress::Begun | Progress::Complete) => {}
+            // An error in words of its own.
+            Err(_) if frame.event == "error" && serde_json::from_str::<Value>(frame.data).is_err() => {
+                return Err(Complaint { message: frame.data.to_owned(), ..Complaint::default() }.error());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The error in an answer whose status is no success.
+async fn refusal(mut response: Response) -> ModelError {
+    let mut body = Vec::new();
+    let _ = timeout(ERROR_WAIT, async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            body.extend_from_slice(&bytes);
+            if body.len() > ERROR_BYTES {
+                break;
+            }
+        }
+    })
+    .await;
+    errors::of_status(response.status().as_u16(), response.headers(), &body)
+}
+
+fn place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port_or_known_default() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+fn invalid(message: impl Into<String>) -> ModelError {
+    ModelError::new(ErrorKind::InvalidRequest, message)
+}
+
+/// Where requests go: slashes at the end of the base do not matter, nor whether the path is already there.
+fn address(wire: Wire, base_url: &str) -> Result<Url, ModelError> {
+    let mut url =
+        Url::parse(base_url.trim()).map_err(|error| invalid(format!("base_url is not an address: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(invalid("base_url must begin with http:// or https:// and name a host"));
+    }
+    let (end, optional) = match wire {
+        Wire::Chat => ("/chat/completions", ""),
+        Wire::Anthropic => ("/v1/messages", "/v1"),
+    };
+    let base = url.path().trim_end_matches('/');
+    let base = base.strip_suffix(end).unwrap_or(base);
+    let base = base.strip_suffix(optional).unwrap_or(base).trim_end_matches('/');
+    let path = format!("{base}{end}");
+    url.set_path(&path);
+    Ok(url)
+}
+
+fn header_map(wire: Wire, key: Option<&str>, given: &[(String, String)]) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    match wire {
+        Wire::Chat => {
+            if let Some(key) = key {
+                headers.insert(AUTHORIZATION, secret(&format!("Bearer {key}"))?);
+            }
+        }
+        Wire::Anthropic => {
+            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+            if let Some(key) = key {
+                headers.insert("x-api-key", secret(key)?);
+            }
+        }
+    }
+    for (name, value) in given {
+        let bad = || invalid(format!("the header `{}` cannot be sent", failure::one_line(name)));
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        let value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn secret(text: &str) -> Result<HeaderValue, ModelError> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| {
+        ModelError::new(ErrorKind::Auth, "the key holds characters that no header can carry, such as a line break")
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;
