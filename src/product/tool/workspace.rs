@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::plain;
 
@@ -15,6 +15,7 @@ pub struct Workspace {
     cwd: PathBuf,
     home: Option<PathBuf>,
     closed: GlobSet,
+    closed_globs: Vec<Glob>,
 }
 
 impl Workspace {
@@ -25,19 +26,19 @@ impl Workspace {
     ///
     /// The pattern that is no glob, and why.
     pub fn new(cwd: PathBuf, home: Option<PathBuf>, deny_read: &[String]) -> Result<Self, String> {
-        let mut closed = GlobSetBuilder::new();
+        let mut closed_globs = Vec::new();
         let folders = [Some(cwd.clone()), cwd.canonicalize().ok()];
         for pattern in deny_read {
             for base in folders.iter().flatten() {
                 let absolute = expand(pattern, base, home.as_deref());
                 for glob in [absolute.clone(), format!("{}/**", absolute.trim_end_matches('/'))] {
                     let glob = GlobBuilder::new(&glob).literal_separator(true).build();
-                    closed.add(glob.map_err(|error| format!("{pattern}: {}", error.kind()))?);
+                    closed_globs.push(glob.map_err(|error| format!("{pattern}: {}", error.kind()))?);
                 }
             }
         }
-        let closed = closed.build().map_err(|error| error.to_string())?;
-        Ok(Self { cwd, home, closed })
+        let closed = set(&closed_globs)?;
+        Ok(Self { cwd, home, closed, closed_globs })
     }
 
     /// The working directory, absolute.
@@ -64,6 +65,12 @@ impl Workspace {
         }
     }
 
+    /// The globs of `deny_read`, absolute; a walk picks those that can match below it instead of asking
+    /// [`Workspace::may_read`] about every entry.
+    pub fn closed_globs(&self) -> &[Glob] {
+        &self.closed_globs
+    }
+
     /// Whether our tools may read the path: neither it nor what it links to is closed.
     pub fn may_read(&self, path: &Path) -> bool {
         if self.closed.is_empty() {
@@ -71,6 +78,19 @@ impl Workspace {
         }
         !self.closed.is_match(path) && !self.closed.is_match(canonical(path))
     }
+}
+
+/// One set of several globs.
+///
+/// # Errors
+///
+/// When together they are too big to compile.
+pub fn set<'a>(globs: impl IntoIterator<Item = &'a Glob>) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob.clone());
+    }
+    set.build().map_err(|error| error.to_string())
 }
 
 /// `path` with its links followed as far as it exists; a link to nothing yet leads to where the file would be.
@@ -100,9 +120,14 @@ fn follow(path: &Path, links_left: u32) -> PathBuf {
 
 fn expand(pattern: &str, base: &Path, home: Option<&Path>) -> String {
     if let (Some(rest), Some(home)) = (pattern.strip_prefix("~/"), home) {
-        return home.join(rest).display().to_string();
+        return literal(home).join(rest).display().to_string();
     }
-    fold(&base.join(pattern)).display().to_string()
+    fold(&literal(base).join(pattern)).display().to_string()
+}
+
+/// A folder's path as a glob that matches nothing else: folders may have brackets in their names.
+fn literal(folder: &Path) -> PathBuf {
+    globset::escape(&folder.to_string_lossy()).into()
 }
 
 fn fold(path: &Path) -> PathBuf {
@@ -152,5 +177,13 @@ mod tests {
         assert_eq!(canonical(&cwd.join("link")), cwd.join("there/new"));
         assert_eq!(canonical(&cwd.join("link/below")), cwd.join("there/new/below"));
         assert_eq!(canonical(&cwd.join("loop")), cwd.join("loop"));
+    }
+
+    #[test]
+    fn brackets_in_the_working_directory_open_nothing() {
+        let cwd = PathBuf::from("/nowhere/[app]");
+        let workspace = Workspace::new(cwd.clone(), None, &["secret/**".into()]).unwrap();
+        assert!(!workspace.may_read(&cwd.join("secret/key")));
+        assert!(workspace.may_read(&cwd.join("secrets")));
     }
 }
