@@ -11,5 +11,6 @@ pub mod read;
 mod save;
 pub mod seen;
 mod target;
+pub mod walk;
 pub mod workspace;
 pub mod write;
