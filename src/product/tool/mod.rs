@@ -11,6 +11,8 @@ pub mod read;
 mod save;
 pub mod seen;
 mod target;
+pub mod find;
+pub mod list;
 pub mod walk;
 pub mod workspace;
 pub mod write;
