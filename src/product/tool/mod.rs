@@ -13,6 +13,7 @@ pub mod seen;
 mod target;
 pub mod find;
 pub mod list;
+pub mod search;
 pub mod walk;
 pub mod workspace;
 pub mod write;
