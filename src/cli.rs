@@ -227,6 +227,9 @@ pub enum Command {
 pub enum SessionsAction {
     /// List those of this folder
     List {
+        /// Those of all folders
+        #[arg(long)]
+        all: bool,
         /// One JSON value
         #[arg(long)]
         json: bool,

@@ -11,8 +11,14 @@
 //! [`cli`] declares the command line; only `main` and what it calls first know of it.
 
 pub mod base;
-pub mod cli;
-pub mod front;
-pub mod kernel;
+
 pub mod model;
+
+pub mod kernel;
+
 pub mod product;
+
+pub mod front;
+
+pub mod cli;
+pub mod run;

@@ -1,3 +1,7 @@
 //! Ways in and out, each thin over the product.
 
 pub mod command;
+pub mod out;
+pub mod print;
+pub mod stdin;
+pub mod wire;

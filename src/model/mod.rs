@@ -7,8 +7,8 @@
 pub mod error;
 pub mod http;
 pub mod message;
-pub mod replay;
 pub mod provider;
+pub mod replay;
 pub mod reply;
 pub mod request;
 pub mod sse;

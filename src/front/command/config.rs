@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::{DONE, written};
+use super::{DONE, Form, written};
 use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::product::config::keys::{self, KEYS, Key, KeyPath, Place};
@@ -25,7 +25,7 @@ pub enum Action {
         /// Spelt with dots.
         key: Option<String>,
         /// For programs or for people.
-        format: Format,
+        form: Form,
     },
     /// Where the files are.
     Path,
@@ -36,7 +36,7 @@ pub enum Action {
         /// Spelt with dots.
         key: String,
         /// For programs or for people.
-        format: Format,
+        form: Form,
     },
     /// Change one value in the user's file.
     Set {
@@ -47,16 +47,6 @@ pub enum Action {
     },
 }
 
-/// For whom something is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// People.
-    #[default]
-    Text,
-    /// Programs: one JSON value.
-    Json,
-}
-
 /// Carries an action out. `out` gets the answer, `err` what is wrong with the configuration.
 ///
 /// # Errors
@@ -65,15 +55,15 @@ pub enum Format {
 pub fn run(action: &Action, env: &Env, flags: &Flags, out: &mut dyn Write, err: &mut dyn Write) -> Result<u8, Error> {
     let loaded = inspect(env, flags);
     match action {
-        Action::Show { key, format } => {
+        Action::Show { key, form } => {
             let path = key.as_deref().map(known).transpose()?.unwrap_or_default();
-            written(complain(&loaded, err).and_then(|()| show(&loaded, &path, *format, out)))
+            written(complain(&loaded, err).and_then(|()| show(&loaded, &path, *form, out)))
         }
         Action::Path => written(writeln!(out, "{}", loaded.user_file.display()).map(|()| DONE)),
         Action::Init => init(&loaded, out),
-        Action::Get { key, format } => {
+        Action::Get { key, form } => {
             let path = known(key)?;
-            written(complain(&loaded, err).and_then(|()| get(&loaded, &path, *format, out)))
+            written(complain(&loaded, err).and_then(|()| get(&loaded, &path, *form, out)))
         }
         Action::Set { key, value } => set(&loaded, key, value, out),
     }
@@ -113,14 +103,14 @@ fn unknown(path: &[String]) -> Error {
     }
 }
 
-fn show(loaded: &Loaded, path: &[String], format: Format, out: &mut dyn Write) -> io::Result<u8> {
+fn show(loaded: &Loaded, path: &[String], form: Form, out: &mut dyn Write) -> io::Result<u8> {
     let rows: Vec<_> = rows(loaded).into_iter().filter(|row| row.path.starts_with(path)).collect();
-    match format {
-        Format::Json => {
+    match form {
+        Form::Json => {
             let all: Object = rows.iter().map(|row| (row.path.join("."), row.json())).collect();
             writeln!(out, "{}", pretty(&Value::Object(all)))?;
         }
-        Format::Text => {
+        Form::Text => {
             let widths = [
                 rows.iter().map(|row| row.path.join(".").chars().count()).max().unwrap_or(0),
                 rows.iter().map(|row| row.text().chars().count()).max().unwrap_or(0).min(MAX_COLUMN),
@@ -217,17 +207,17 @@ fn sandbox_mode(wanted: &str) -> String {
     }
 }
 
-fn get(loaded: &Loaded, path: &[String], format: Format, out: &mut dyn Write) -> io::Result<u8> {
+fn get(loaded: &Loaded, path: &[String], form: Form, out: &mut dyn Write) -> io::Result<u8> {
     let below: Vec<_> = rows(loaded).into_iter().filter(|row| row.path.starts_with(path)).collect();
     let value = match below.as_slice() {
         [row] if row.path == path => row.value(),
         rows => nested(rows, path.len()),
     };
-    match (format, &value) {
+    match (form, &value) {
         // A script tells "not set" from an empty text by the exit code.
-        (Format::Text, Value::Null) => return Ok(super::NO),
-        (Format::Text, Value::String(text)) => writeln!(out, "{text}")?,
-        (Format::Text | Format::Json, value) => writeln!(out, "{}", pretty(value))?,
+        (Form::Text, Value::Null) => return Ok(super::NO),
+        (Form::Text, Value::String(text)) => writeln!(out, "{text}")?,
+        (Form::Text | Form::Json, value) => writeln!(out, "{}", pretty(value))?,
     }
     out.flush()?;
     Ok(DONE)

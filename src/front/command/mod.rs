@@ -1,13 +1,12 @@
-//! Commands that print something and end. Each takes what it works on and where to print; none reads the environment.
-
-pub mod sessions;
 //! Commands that are no task: each a function from its arguments to what it writes and an exit code.
 //!
-//! Reads the terminal only through what it is given.
+//! Reads the terminal only through what it is given, and never the environment.
 
 pub mod completions;
 pub mod config;
 pub mod doctor;
+pub mod sessions;
+pub mod tools;
 pub mod trust;
 
 use std::io;
@@ -18,6 +17,16 @@ use crate::product::error::Error;
 pub const DONE: u8 = 0;
 /// The exit code of a command whose answer is no.
 pub const NO: u8 = 1;
+
+/// For whom something is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// People.
+    #[default]
+    Text,
+    /// Programs: one JSON value.
+    Json,
+}
 
 /// A failure to write what a command has to say. A reader that left early is none.
 fn written(outcome: io::Result<u8>) -> Result<u8, Error> {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::Form;
 use crate::base::text::cut;
 use crate::product::error::Error;
 use crate::product::session::list::Info;
@@ -26,15 +27,6 @@ pub enum Scope {
     Here,
     /// Those of all directories.
     All,
-}
-
-/// How something is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// For people.
-    Text,
-    /// One JSON value.
-    Json,
 }
 
 /// Prints the sessions there are, the one with the last activity first.

@@ -1,4 +1,5 @@
-use super::config::{Action, Format};
+use super::Form;
+use super::config::Action;
 use super::*;
 use crate::base::clock::Clock;
 use crate::base::env::Env;
@@ -46,10 +47,10 @@ fn set(env: &Env, key: &str, value: &str) -> Ran {
 }
 
 fn get(env: &Env, key: &str) -> Ran {
-    configure(env, &Action::Get { key: key.into(), format: Format::Text })
+    configure(env, &Action::Get { key: key.into(), form: Form::Text })
 }
 
-fn show(env: &Env, key: Option<&str>, format: Format) -> Ran {
+fn show(env: &Env, key: Option<&str>, form: Form) -> Ran {
     configure(env, &Action::Show { key: key.map(str::to_owned), format })
 }
 
@@ -104,22 +105,22 @@ fn show_names_each_values_origin_and_no_secret() {
     fs::write(env.cwd.join(".viola.json"), r#"{"model": "project-model"}"#).unwrap();
     env.vars.insert("VIOLA_TIMEOUT".into(), "77".into());
     env.vars.insert("VIOLA_API_KEY".into(), "k-secret".into());
-    let shown = show(&env, None, Format::Text);
+    let shown = show(&env, None, Form::Text);
     let has = |words: [&str; 3]| shown.out.lines().any(|line| words.iter().all(|word| line.contains(word)));
     assert!(has(["max_turns", "100", "default"]) && has(["bash.max_timeout", "600", "default"]), "{}", shown.out);
     assert!(has(["temperature", "0.25", &path.display().to_string()]));
     assert!(has(["model", "project-model", ".viola.json"]));
     assert!(has(["timeout", "77", "environment: VIOLA_TIMEOUT"]));
     assert!(has(["sandbox.mode", "off (not built)", "default"]) && has(["max_cost", "-", "not set"]));
-    let json = show(&env, None, Format::Json).out;
+    let json = show(&env, None, Form::Json).out;
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["timeout"]["layer"], "environment");
-    let one = show(&env, Some("temperature"), Format::Text).out;
+    let one = show(&env, Some("temperature"), Form::Text).out;
     assert!(one.contains("says 0.25"));
     for text in [shown.out, json, one] {
         assert!(!text.contains("k-secret"));
     }
-    assert!(show(&env, Some("temprature"), Format::Text).code.unwrap_err().hints[0].contains("temperature"));
+    assert!(show(&env, Some("temprature"), Form::Text).code.unwrap_err().hints[0].contains("temperature"));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn what_mends_a_configuration_starts_without_one() {
     let (_folder, env) = world();
     let path = write_config(&env, r#"{"max_turn": 5}"#);
     assert_eq!(configure(&env, &Action::Path).out, format!("{}\n", path.display()));
-    let shown = show(&env, None, Format::Text);
+    let shown = show(&env, None, Form::Text);
     assert!(shown.err.contains("max_turn") && shown.err.contains("hint: did you mean `max_turns`?"), "{}", shown.err);
     let flags = Flags { api_key: Some(Secret::new("k-secret")), ..Flags::default() };
     let doctor = ran(|out, err| doctor::run(&env, &flags, doctor::Terminal::default(), out, err));
@@ -204,6 +205,6 @@ fn a_reader_that_left_is_no_failure() {
         }
     }
     let (_folder, env) = world();
-    let action = Action::Show { key: None, format: Format::Text };
+    let action = Action::Show { key: None, form: Form::Text };
     assert_eq!(config::run(&action, &env, &Flags::default(), &mut Gone, &mut Gone).unwrap(), DONE);
 }

@@ -61,10 +61,7 @@ impl Rule {
         }
         let pattern = match pattern {
             None => None,
-            Some(pattern) => Some(Pattern {
-                path: glob(&cwd.join(pattern).display().to_string(), true)?,
-                text: glob(pattern, false)?,
-            }),
+            Some(pattern) => Some(Pattern { path: glob(&absolute(pattern, cwd), true)?, text: glob(pattern, false)? }),
         };
         Ok(Self { text: text.trim().to_owned(), tool: glob(tool, false)?, pattern })
     }
@@ -100,6 +97,14 @@ impl Rule {
     fn of_tool(&self, call: &PendingCall) -> Option<Option<&Pattern>> {
         self.tool.is_match(&call.call.name).then_some(self.pattern.as_ref())
     }
+}
+
+/// A path pattern made absolute; what is special in the name of the working directory stands for itself.
+fn absolute(pattern: &str, cwd: &Path) -> String {
+    if Path::new(pattern).is_absolute() {
+        return pattern.to_owned();
+    }
+    format!("{}/{}", globset::escape(&cwd.display().to_string()), pattern.trim_start_matches("./"))
 }
 
 impl Pattern {

@@ -178,6 +178,8 @@ proptest! {
 
 #[test]
 fn paths_are_matched_as_paths() {
+    let odd = Rule::parse("write_file(src/**)", "/w/[app]".as_ref()).unwrap();
+    assert!(odd.allows(&write("/w/[app]/src/a")) && !odd.allows(&write("/w/a/src/a")));
     let rule = &rules(&["write_file(src/*.rs)"])[0];
     assert!(rule.allows(&write("/w/src/a.rs")) && !rule.allows(&write("/w/src/deep/a.rs")));
     assert!(!rule.allows(&call(

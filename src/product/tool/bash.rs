@@ -24,6 +24,9 @@ use crate::product::sandbox::process::{self, CommandLine, Ending, Finished};
 /// What reaches the model unless it is configured (INTERFACES 7).
 pub const LIMITS: Limits = Limits { chars: 30_000, lines: 256 };
 
+/// The tool's name.
+pub const NAME: &str = "execute_bash";
+
 /// A command that took longer than this is told so: for shorter ones it says nothing, and it makes equal results differ.
 const TELL_DURATION: Duration = Duration::from_secs(10);
 
@@ -90,7 +93,7 @@ impl ExecuteBash {
         // A default above the maximum was meant: who waits that long by default may ask for as much.
         let max_timeout = max_timeout.max(timeout);
         let spec = ToolSpec {
-            name: "execute_bash",
+            name: NAME,
             description: include_str!("../../../assets/tools/execute_bash.md").trim_ascii_end(),
             parameters: json!({
                 "type": "object",

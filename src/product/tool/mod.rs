@@ -5,15 +5,15 @@
 pub mod arguments;
 pub mod bash;
 pub mod edit;
+pub mod find;
+pub mod list;
 mod missing;
 mod plain;
 pub mod read;
 mod save;
+pub mod search;
 pub mod seen;
 mod target;
-pub mod find;
-pub mod list;
-pub mod search;
 pub mod walk;
 pub mod workspace;
 pub mod write;

@@ -1,0 +1,197 @@
+//! One-shot output: the chosen format on stdout and nothing else, progress and notices on stderr.
+
+pub mod demo;
+pub mod one_shot;
+
+use crate::base::json::Object;
+use crate::base::text::clean::clean;
+use crate::base::text::cut::ellipsis;
+use crate::kernel::event::Event;
+use crate::product::agent::report::Report;
+use crate::product::error::Error;
+
+use crate::front::out::{Out, Reader};
+use crate::front::wire;
+
+/// How the answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The last answer and a line break.
+    Text,
+    /// One object: the `result` event.
+    Json,
+    /// Every event, one a line; the last is the `result`.
+    StreamJson,
+}
+
+/// How much is said on stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Talk {
+    /// Errors and notices.
+    Quiet,
+    /// Also what the tools do.
+    Usual,
+    /// Also what each turn took.
+    Verbose,
+}
+
+/// Prints a task as it goes.
+pub struct Printer<'a, 'b> {
+    out: &'a mut Out<'b>,
+    format: Format,
+    talk: Talk,
+    session_id: String,
+    /// Whether the reader of stdout has left, or stdout has failed.
+    over: Option<Result<(), Error>>,
+}
+
+/// A line of progress is at most this wide.
+const PROGRESS_CHARS: usize = 160;
+
+impl<'a, 'b> Printer<'a, 'b> {
+    /// A printer of one task.
+    pub fn new(out: &'a mut Out<'b>, format: Format, talk: Talk, session_id: String) -> Self {
+        Self { out, format, talk, session_id, over: None }
+    }
+
+    /// Whether nobody reads stdout any more; the task can end.
+    pub fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// Prints an event, as far as the format wants it.
+    pub fn event(&mut self, event: &Event) {
+        if self.format == Format::StreamJson {
+            let line = wire::event(event, &self.session_id);
+            self.data(&line);
+        }
+        self.progress(event);
+    }
+
+    /// Prints the end.
+    ///
+    /// # Errors
+    ///
+    /// When stdout could not be written, for another reason than that its reader has left.
+    pub fn finish(mut self, report: &Report, stdin: &str) -> Result<(), Error> {
+        match self.format {
+            Format::Text if report.text.is_empty() => {}
+            Format::Text if report.text.ends_with('\n') => self.data(report.text.as_bytes()),
+            Format::Text => self.data(format!("{}\n", report.text).as_bytes()),
+            Format::Json | Format::StreamJson => self.data(&wire::result(report, stdin)),
+        }
+        self.over.unwrap_or(Ok(()))
+    }
+
+    fn data(&mut self, bytes: &[u8]) {
+        if self.over.is_none() {
+            self.over = match self.out.data(bytes) {
+                Ok(Reader::Listens) => None,
+                Ok(Reader::Left) => Some(Ok(())),
+                Err(error) => Some(Err(error)),
+            };
+        }
+    }
+
+    fn progress(&mut self, event: &Event) {
+        match event {
+            Event::Notice(notice) => self.out.talk(&format!("! {}", one_line(&notice.text, usize::MAX))),
+            Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
+                self.out.talk(&one_line(&format!("∙ {name} {}", target(arguments)), PROGRESS_CHARS));
+            }
+            Event::ToolFinished { ok: false, output, .. } if self.talk != Talk::Quiet => {
+                let last = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                self.out.talk(&one_line(&format!("  ✗ {last}"), PROGRESS_CHARS));
+            }
+            Event::TurnFinished { turn, stop, usage, cost } if self.talk == Talk::Verbose => {
+                let cost = cost.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
+                let cached = usage.cache_read + usage.cache_write;
+                self.out.talk(&format!(
+                    "  turn {turn}: {}, {} tokens in, {cached} cached, {} out{cost}",
+                    stop.as_str(),
+                    usage.input,
+                    usage.output
+                ));
+            }
+            Event::TurnStarted { .. }
+            | Event::Text(_)
+            | Event::Reasoning(_)
+            | Event::ToolStarted { .. }
+            | Event::ToolProgress { .. }
+            | Event::ToolFinished { .. }
+            | Event::TurnFinished { .. }
+            | Event::Failed { .. } => {}
+        }
+    }
+}
+
+/// What a call is about: its path, command or pattern, else its first text.
+fn target(arguments: &Object) -> &str {
+    let known = ["command", "path", "pattern"].into_iter().find_map(|name| arguments.get(name)?.as_str());
+    known.or_else(|| arguments.values().find_map(|value| value.as_str())).unwrap_or_default()
+}
+
+/// Text from outside as one line that cannot drive a terminal.
+fn one_line(text: &str, chars: usize) -> String {
+    let words = clean(text.as_bytes());
+    ellipsis(words.split('\n').collect::<Vec<_>>().join(" ").trim_end(), chars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::effect::{End, Outcome};
+    use crate::kernel::event::{Notice, NoticeCode};
+    use crate::kernel::tool::Risk;
+    use crate::model::usage::Usage;
+    use crate::product::agent::report::Interruption;
+
+    fn report(text: &str) -> Report {
+        let outcome = Outcome {
+            text: text.into(),
+            turns: 1,
+            end: End::Answered,
+            usage: Usage::default(),
+            cost: None,
+            denied: vec![],
+        };
+        Report::new(&outcome, Interruption::Interrupt, Some("s".into()), 5)
+    }
+
+    fn printed(format: Format, talk: Talk) -> (String, String) {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut out = Out::new(&mut stdout, &mut stderr);
+        let mut printer = Printer::new(&mut out, format, talk, "s".into());
+        let arguments = serde_json::from_str(r#"{"command": "echo \u001b]0;x\u0007hi\nthere"}"#).unwrap();
+        printer.event(&Event::ToolStarted {
+            id: "c".into(),
+            name: "execute_bash".into(),
+            arguments,
+            risk: Risk::Dangerous,
+        });
+        printer.event(&Event::Text("The end".into()));
+        printer.event(&Event::Notice(Notice::new(NoticeCode::Session, "one line was skipped")));
+        printer.finish(&report("The end"), "none").unwrap();
+        (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    }
+
+    #[test]
+    fn text_is_the_answer_and_talk_goes_to_stderr() {
+        let (stdout, stderr) = printed(Format::Text, Talk::Usual);
+        assert_eq!(stdout, "The end\n");
+        assert_eq!(stderr, "∙ execute_bash echo hi there\n! one line was skipped\n");
+        assert_eq!(printed(Format::Text, Talk::Quiet).1, "! one line was skipped\n");
+    }
+
+    #[test]
+    fn json_is_one_object_and_stream_json_ends_with_it() {
+        let (json, _) = printed(Format::Json, Talk::Quiet);
+        assert!(
+            json.starts_with(r#"{"type":"result","text":"The end","turns":1,"is_error":false"#)
+                && json.lines().count() == 1
+        );
+        let (stream, _) = printed(Format::StreamJson, Talk::Quiet);
+        assert_eq!(stream.lines().count(), 4);
+        assert_eq!(stream.lines().last(), Some(json.trim_end()));
+    }
+}

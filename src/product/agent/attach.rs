@@ -1,0 +1,90 @@
+//! `@path` in typed text: the file it names, fenced with its path, goes along.
+//!
+//! Only what a person typed is looked at, never standard input, pasted text or anything a model said.
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::base::text::clean::clean;
+use crate::base::text::cut::head;
+use crate::product::tool::workspace::Workspace;
+
+/// The most of one file that goes along; the rest can be read with the tools.
+const MOST_CHARS: usize = 50_000;
+/// Enough bytes for that many characters, whatever the script.
+const MOST_BYTES: u64 = 4 * MOST_CHARS as u64;
+
+/// The files that `text` names with `@path`, each fenced with its path, in the order of their first mention; and for
+/// each one that could not be taken along a sentence that says why.
+pub fn attachments(text: &str, workspace: &Workspace) -> (Vec<String>, Vec<String>) {
+    let mut seen = Vec::new();
+    let mut files = Vec::new();
+    let mut problems = Vec::new();
+    for word in text.split_whitespace() {
+        let Some(name) = word.strip_prefix('@').filter(|name| !name.is_empty()) else { continue };
+        let Some(name) = existing(name, workspace) else { continue };
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        match read(name, workspace) {
+            Ok(file) => files.push(file),
+            Err(problem) => problems.push(format!("@{name} was not attached: {problem}")),
+        }
+    }
+    (files, problems)
+}
+
+/// The name as it stands, or without the punctuation of the sentence around it; nothing if neither is there, because
+/// then the word was no path.
+fn existing<'a>(name: &'a str, workspace: &Workspace) -> Option<&'a str> {
+    let bare = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '"']);
+    [name, bare].into_iter().find(|name| !name.is_empty() && workspace.resolve(name).exists())
+}
+
+fn read(name: &str, workspace: &Workspace) -> Result<String, String> {
+    let path = workspace.resolve(name);
+    if !workspace.may_read(&path) {
+        return Err("reading it is closed by sandbox.deny_read".to_owned());
+    }
+    let metadata = path.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&path).map_err(|error| error.to_string())?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.contains(&0) {
+        return Err("it is not text".to_owned());
+    }
+    let whole = clean(&bytes);
+    let kept = head(&whole, MOST_CHARS);
+    let cut = if kept.len() < whole.len() || metadata.len() > MOST_BYTES {
+        format!("\n[... cut after {} of {} bytes; read the rest with the tools ...]", kept.len(), metadata.len())
+    } else {
+        String::new()
+    };
+    Ok(format!("<file path=\"{name}\">\n{}{cut}\n</file>", kept.trim_end_matches('\n')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_attached_once_and_words_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path().to_owned(), None, &["secret".into()]).unwrap();
+        for (name, content) in
+            [("notes.md", "42 grams\n"), ("secret", "x"), ("blob", "\0"), ("long", &"ü".repeat(60_000))]
+        {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        let text = "mail me@notes.md, see @notes.md. and (@notes.md) @notes.md @nobody @secret @blob @.";
+        let (files, problems) = attachments(text, &workspace);
+        assert_eq!(files, ["<file path=\"notes.md\">\n42 grams\n</file>"]);
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        let (files, _) = attachments("@long", &workspace);
+        assert!(files[0].chars().count() < 50_200 && files[0].contains("of 120000 bytes"));
+    }
+}

@@ -1,0 +1,89 @@
+//! One conversation: what is said goes to the node, what comes of it to the session and to whoever watches.
+//!
+//! Knows no front end and no configuration; `product::app` puts it together.
+
+pub mod attach;
+mod recorder;
+pub mod redact;
+pub mod report;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::base::cancel::Cancel;
+use crate::kernel::driver::Driver;
+use crate::kernel::effect::Outcome;
+use crate::kernel::event::Event;
+use crate::kernel::node::Node;
+use crate::kernel::port::{Gate, Hooks};
+use crate::kernel::toolbox::Toolbox;
+use crate::model::Model;
+use crate::model::message::{Message, Part};
+use crate::model::request::Options;
+
+use super::session::Session;
+use super::session::recording::Results;
+use recorder::Recorder;
+
+/// One conversation, with everything it needs.
+pub struct Agent {
+    /// The state machine, with the conversation so far.
+    pub node: Node,
+    /// Who is asked.
+    pub model: Arc<dyn Model>,
+    /// What can be called.
+    pub tools: Toolbox,
+    /// Who permits calls.
+    pub gate: Box<dyn Gate>,
+    /// Who may change outputs.
+    pub hooks: Arc<dyn Hooks>,
+    /// Where it is kept.
+    pub session: Session,
+    /// The system prompt.
+    pub system: Arc<str>,
+    /// How answers are to be made.
+    pub options: Options,
+    /// How long a task may take.
+    pub timeout: Option<Duration>,
+    /// What the first message begins with: the moving facts, which must not be part of the system prompt.
+    pub opening: Option<String>,
+    /// What a replayed session's calls came to when it was recorded.
+    pub recorded: Option<Results>,
+    /// What is said when a command first runs.
+    pub on_first_command: Option<String>,
+}
+
+/// A task that is over.
+#[derive(Debug)]
+pub struct Finished {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// From the submission to the end.
+    pub duration_ms: u64,
+}
+
+impl Agent {
+    /// Gives the agent something to do and returns when it is over, or soon after `cancel` is thrown. `watch` sees every
+    /// event, after the session has kept what it shows.
+    pub async fn run(&mut self, said: Vec<Part>, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {
+        let begun = Instant::now();
+        let opening = self.opening.take().map(Part::Text);
+        let message = Message::User(opening.into_iter().chain(said).collect());
+        let mut recorder = Recorder::new(&mut self.session, watch, self.recorded.as_mut(), &mut self.on_first_command);
+        let mut driver = Driver {
+            model: self.model.as_ref(),
+            tools: &self.tools,
+            gate: self.gate.as_ref(),
+            hooks: Arc::clone(&self.hooks),
+            sink: &mut recorder,
+            system: Arc::clone(&self.system),
+            options: self.options.clone(),
+            cancel: cancel.clone(),
+            timeout: self.timeout,
+        };
+        let outcome = driver.run(&mut self.node, message).await;
+        recorder.finish();
+        let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Finished { outcome, duration_ms }
+    }
+}

@@ -1,0 +1,87 @@
+//! The first to hear what happens: the session keeps it, then the watcher sees it.
+
+use std::sync::Arc;
+
+use crate::kernel::event::{Event, Notice, NoticeCode};
+use crate::kernel::port::Sink;
+use crate::model::message::{Message, ToolResult};
+use crate::product::error::Error;
+use crate::product::session::Session;
+use crate::product::session::recording::Results;
+use crate::product::tool::bash;
+
+/// Keeps a task in its session and shows it to a watcher.
+pub(super) struct Recorder<'a> {
+    session: &'a mut Session,
+    watch: &'a mut dyn FnMut(&Event),
+    recorded: Option<&'a mut Results>,
+    on_first_command: &'a mut Option<String>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(
+        session: &'a mut Session,
+        watch: &'a mut dyn FnMut(&Event),
+        recorded: Option<&'a mut Results>,
+        on_first_command: &'a mut Option<String>,
+    ) -> Self {
+        Self { session, watch, recorded, on_first_command }
+    }
+
+    /// Brings everything to the disk; a task that is shown as done is synced.
+    pub(super) fn finish(mut self) {
+        let synced = self.session.sync().run();
+        let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
+        self.kept(synced.map_err(lost));
+    }
+
+    fn kept(&mut self, kept: Result<(), Error>) {
+        if let Err(error) = kept {
+            self.notice(NoticeCode::Session, error.to_string());
+        }
+    }
+
+    fn notice(&mut self, code: NoticeCode, text: String) {
+        (self.watch)(&Event::Notice(Notice::new(code, text)));
+    }
+}
+
+impl Sink for Recorder<'_> {
+    fn message(&mut self, message: &Arc<Message>) {
+        let kept = self.session.append(message);
+        self.kept(kept);
+    }
+
+    fn result(&mut self, result: &ToolResult) {
+        let kept = self.session.append_result(result);
+        self.kept(kept);
+        if let Some(drift) = self.recorded.as_mut().and_then(|recorded| recorded.compare(result)) {
+            self.notice(NoticeCode::Replay, drift);
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        match event {
+            // The disk works while the model does.
+            Event::TurnStarted { .. } => {
+                let sync = self.session.sync();
+                // A failure shows again, and is told, when the task ends.
+                tokio::task::spawn_blocking(move || drop(sync.run()));
+            }
+            Event::ToolStarted { name, .. } if name == bash::NAME => {
+                if let Some(text) = self.on_first_command.take() {
+                    self.notice(NoticeCode::Secrets, text);
+                }
+            }
+            Event::Text(_)
+            | Event::Reasoning(_)
+            | Event::ToolStarted { .. }
+            | Event::ToolProgress { .. }
+            | Event::ToolFinished { .. }
+            | Event::Notice(_)
+            | Event::TurnFinished { .. }
+            | Event::Failed { .. } => {}
+        }
+        (self.watch)(event);
+    }
+}

@@ -1,0 +1,352 @@
+//! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::base::clock::Clock;
+use crate::base::env::Env;
+use crate::kernel::event::{Notice, NoticeCode};
+use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
+use crate::kernel::port::Gate;
+use crate::kernel::retry::Policy;
+use crate::kernel::tool::{Limits, Tool};
+use crate::kernel::toolbox::Toolbox;
+use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect};
+use crate::model::message::Message;
+use crate::model::provider::compat::Compat;
+use crate::model::replay::Replay;
+use crate::model::request::Options;
+use crate::model::{Api, Model};
+
+use super::agent::Agent;
+use super::agent::redact::Redactor;
+use super::auth::known_secrets;
+use super::config::Loaded;
+use super::config::presets::PRESETS;
+use super::config::provider::Choice;
+use super::config::settings::{Http, Mode, SandboxMode, Settings};
+use super::error::Error;
+use super::permission::{Authority, Grant, Headless, Judge, Rule, Writable};
+use super::prompt::{self, Facts};
+use super::sandbox::env::CommandEnv;
+use super::session::Session;
+use super::session::recording::{Recording, Results};
+use super::session::store::{Opened, Selector, Store};
+use super::tool::bash::{self, ExecuteBash, Shell};
+use super::tool::edit::{self, EditFile};
+use super::tool::find::{self, FindFiles};
+use super::tool::list::{self, ListFiles};
+use super::tool::read::{self, ReadFile};
+use super::tool::search::{self, SearchFiles};
+use super::tool::seen::Seen;
+use super::tool::workspace::{Workspace, canonical};
+use super::tool::write::{self, WriteFile};
+
+/// What an agent is put together from.
+pub struct Parts<'a> {
+    /// The settings.
+    pub loaded: &'a Loaded,
+    /// Who is asked.
+    pub choice: Choice,
+    /// The process's surroundings.
+    pub env: &'a Env,
+    /// The time.
+    pub clock: Clock,
+    /// Which session.
+    pub session: Which,
+}
+
+/// Which session a run belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// A new one.
+    New,
+    /// One that is there, or a new one where the newest is wanted and there is none.
+    Open(Selector),
+    /// One that is not kept.
+    Unkept,
+}
+
+/// An agent for a run in which nobody can be asked, and what a person should know before it begins.
+pub struct Assembled {
+    /// The agent.
+    pub agent: Agent,
+    /// What a person should know.
+    pub notices: Vec<Notice>,
+    /// Where it works; front ends attach files by it.
+    pub workspace: Arc<Workspace>,
+}
+
+/// Puts an agent together for a run in which nobody can be asked.
+///
+/// # Errors
+///
+/// Usage for what is wrong with the settings or the session; provider for what is wrong with the model.
+pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
+    let Parts { loaded, choice, env, clock, session } = parts;
+    let settings = &loaded.settings;
+    if settings.max_cost.is_some() && choice.info.price.is_none() {
+        return Err(Error::usage(format!("max_cost is set, but the price of {} is unknown", choice.model))
+            .hint(format!("give it in providers.{}.models as \"cost\"", choice.provider)));
+    }
+    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
+        .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
+    let workspace = Arc::new(workspace);
+    let tools = toolbox(loaded, env, &workspace)?;
+    let (model, recorded) = model(&choice, settings, env)?;
+    let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
+    let Opening { mut session, messages, grant, mut notices } = opened;
+    session.set_price(choice.info.price);
+    let gate = Headless(judge(settings, env, grant)?);
+    let names: Vec<&str> = tools.names().collect();
+    let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
+    let cache_key = Some(session.id().to_owned());
+    notices.extend(choice.notices.iter().cloned());
+    let agent = Agent {
+        node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages),
+        model,
+        on_first_command: withheld(settings, env),
+        tools,
+        gate: Box::new(gate) as Box<dyn Gate>,
+        hooks: Arc::new(Redactor::new(known_secrets(loaded, env).iter().map(|secret| secret.expose().to_owned()))),
+        session,
+        system: system.into(),
+        options: Options {
+            max_tokens: settings.max_tokens,
+            temperature: settings.temperature,
+            effort: settings.reasoning_effort,
+            cache_key,
+        },
+        timeout: settings.timeout,
+        opening,
+        recorded,
+    };
+    Ok(Assembled { agent, notices, workspace })
+}
+
+/// The tools of these settings.
+///
+/// # Errors
+///
+/// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob.
+pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>) -> Result<Toolbox, Error> {
+    let settings = &loaded.settings;
+    let enabled = globs("tools.enabled", &settings.tools.enabled)?;
+    let disabled = globs("tools.disabled", &settings.tools.disabled)?;
+    let limits = |name: &str, default: Limits| match settings.tools.limits.get(name) {
+        Some(own) => Limits { chars: own.chars.unwrap_or(default.chars), lines: own.lines.unwrap_or(default.lines) },
+        None => default,
+    };
+    let seen = Arc::new(Seen::default());
+    let space = || Arc::clone(workspace);
+    let shell = Shell {
+        cwd: env.cwd.clone(),
+        env: env.clone(),
+        allow_env: settings.bash.env.clone(),
+        key_names: key_names(),
+        timeout: settings.bash.timeout,
+        max_timeout: settings.bash.max_timeout,
+        limits: limits(bash::NAME, bash::LIMITS),
+        output_dir: loaded.paths.data_dir.join("output"),
+    };
+    let shell = ExecuteBash::new(shell).map_err(|problem| Error::usage(format!("bash.env: {problem}")))?;
+    let all: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(ReadFile::new(space(), Arc::clone(&seen), limits("read_file", read::LIMITS))),
+        Arc::new(ListFiles::new(space(), limits("list_files", list::LIMITS))),
+        Arc::new(FindFiles::new(space(), limits("find_files", find::LIMITS))),
+        Arc::new(SearchFiles::new(space(), limits("search_files", search::LIMITS))),
+        Arc::new(WriteFile::new(space(), Arc::clone(&seen), limits("write_file", write::LIMITS))),
+        Arc::new(EditFile::new(space(), seen, limits("edit_file", edit::LIMITS))),
+        Arc::new(shell),
+    ];
+    let wanted = |tool: &Arc<dyn Tool>| {
+        let name = tool.spec().name;
+        (enabled.is_empty() || enabled.is_match(name)) && !disabled.is_match(name)
+    };
+    Ok(Toolbox::new(all.into_iter().filter(wanted).collect()))
+}
+
+fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Error> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).map_err(|error| Error::usage(format!("{key}: {pattern}: {}", error.kind())))?);
+    }
+    set.build().map_err(|error| Error::usage(format!("{key}: {error}")))
+}
+
+/// The variables that hold providers' keys.
+fn key_names() -> Vec<String> {
+    PRESETS.iter().filter_map(|preset| preset.variable).map(str::to_owned).collect()
+}
+
+/// What to say when a command first runs, if names are kept from it.
+fn withheld(settings: &Settings, env: &Env) -> Option<String> {
+    let commands = CommandEnv::new(env, &key_names(), &settings.bash.env).ok()?;
+    let names = commands.withheld();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Commands do not see these variables, which look like secrets: {}. bash.env lets names through.",
+            names.join(", ")
+        )
+    })
+}
+
+fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<(Arc<dyn Model>, Option<Results>), Error> {
+    if choice.api == Api::Replay {
+        let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
+        return Ok((Arc::new(Replay::new(choice.info.clone(), replies)), Some(results)));
+    }
+    let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
+    compat
+        .apply(&choice.compat)
+        .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
+    let endpoint = Endpoint {
+        info: choice.info.clone(),
+        api: choice.api,
+        base_url: choice.base_url.clone(),
+        key: choice.key.as_ref().map(|key| key.expose().to_owned()),
+        headers: choice.headers.clone(),
+        compat,
+    };
+    let model = connect(endpoint, &http_options(&settings.http, env)?);
+    Ok((model.map_err(|error| Error::provider(error.to_string()))?, None))
+}
+
+fn http_options(http: &Http, env: &Env) -> Result<HttpOptions, Error> {
+    let proxy = match &http.proxy {
+        Some(url) => ProxySetting::Url(url.clone()),
+        None => {
+            let var = |name: &str| env.var(name).or_else(|| env.var(&name.to_uppercase())).map(str::to_owned);
+            ProxySetting::FromEnv(ProxyEnv {
+                http: var("http_proxy"),
+                https: var("https_proxy"),
+                all: var("all_proxy"),
+                no_proxy: var("no_proxy"),
+            })
+        }
+    };
+    let ca_file = match http.ca_file.as_deref().or_else(|| env.var("SSL_CERT_FILE")) {
+        Some(path) => {
+            let path = env.absolute(Path::new(path));
+            let bytes = std::fs::read(&path).map_err(|error| {
+                Error::usage(format!("cannot read the certificates in {}", path.display())).caused_by(error)
+            })?;
+            Some(bytes.into())
+        }
+        None => None,
+    };
+    Ok(HttpOptions {
+        connect: http.connect_timeout,
+        first_byte: http.first_byte_timeout,
+        idle: http.idle_timeout,
+        proxy,
+        ca_file,
+    })
+}
+
+/// A session, ready to go on.
+struct Opening {
+    session: Session,
+    messages: Vec<Arc<Message>>,
+    grant: Option<Grant>,
+    notices: Vec<Notice>,
+}
+
+fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) -> Result<Opening, Error> {
+    let origin = &choice.info.origin;
+    let fresh = |session, notices| Opening { session, messages: Vec::new(), grant: None, notices };
+    match which {
+        Which::Unkept => Ok(fresh(Session::in_memory(clock), Vec::new())),
+        Which::New => Ok(fresh(store.create(&env.cwd, origin), Vec::new())),
+        Which::Open(selector) => match store.open(selector, &env.cwd)? {
+            None => {
+                let text = "There is no session of this directory yet; a new one begins.";
+                Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
+            }
+            Some(Opened { mut session, messages, grant, model: _, notices }) => {
+                session.append_model(origin)?;
+                Ok(Opening { session, messages, grant, notices })
+            }
+        },
+    }
+}
+
+/// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
+fn judge(settings: &Settings, env: &Env, grant: Option<Grant>) -> Result<Judge, Error> {
+    let permissions = &settings.permissions;
+    let rules = |key: &str, texts: &[String]| -> Result<Vec<Rule>, Error> {
+        let rules = texts.iter().map(|text| {
+            Rule::parse(text, &env.cwd).map_err(|error| Error::usage(format!("permissions.{key}: {error}")))
+        });
+        rules.collect()
+    };
+    let authority = match permissions.mode {
+        Mode::All => Authority::Chosen(Grant::All),
+        Mode::Write => Authority::Chosen(Grant::Write),
+        Mode::Safe => Authority::Chosen(Grant::Safe),
+        Mode::None => Authority::Chosen(Grant::None),
+        Mode::Ask => Authority::AskEach,
+        Mode::Session => match grant {
+            Some(Grant::All | Grant::Write) => Authority::Session(Grant::Write),
+            Some(grant @ (Grant::Safe | Grant::None)) => Authority::Session(grant),
+            None => Authority::Unasked,
+        },
+    };
+    Ok(Judge {
+        allow: rules("allow", &permissions.allow)?,
+        ask: rules("ask", &permissions.ask)?,
+        deny: rules("deny", &permissions.deny)?,
+        authority,
+        writable: writable(settings, env)?,
+    })
+}
+
+fn writable(settings: &Settings, env: &Env) -> Result<Writable, Error> {
+    let root = workspace_root(env);
+    if settings.sandbox.is_explicit && settings.sandbox.mode == SandboxMode::Off {
+        return Ok(Writable::anywhere(root));
+    }
+    let temp = env.var("TMPDIR").unwrap_or("/tmp");
+    let temp = canonical(&env.absolute(Path::new(temp)));
+    let mut folders = vec![temp];
+    let mut globs = Vec::new();
+    for path in &settings.sandbox.writable {
+        let absolute = env.absolute(Path::new(path));
+        if path.contains(['*', '?', '[', '{']) {
+            globs.push(absolute.display().to_string());
+        } else {
+            folders.push(canonical(&absolute));
+        }
+    }
+    Writable::only(root, folders, &globs).map_err(|problem| Error::usage(format!("sandbox.writable: {problem}")))
+}
+
+/// The repository around the working directory, else the working directory. A home folder that is a repository does not
+/// count: it would open everything.
+fn workspace_root(env: &Env) -> PathBuf {
+    let cwd = canonical(&env.cwd);
+    let home = env.home.as_deref().map(canonical);
+    let repository = cwd
+        .ancestors()
+        .take_while(|folder| Some(*folder) != home.as_deref())
+        .find(|folder| folder.join(".git").exists());
+    repository.map_or_else(|| cwd.clone(), Path::to_owned)
+}
+
+fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {
+    let offered: usize = tools
+        .offers()
+        .iter()
+        .map(|offer| offer.name.len() + offer.description.len() + offer.parameters.to_string().len())
+        .sum();
+    node::Settings {
+        max_turns: settings.max_turns.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        max_cost: settings.max_cost,
+        retry: Policy { max_retries: settings.http.max_retries, cap: settings.http.retry_cap },
+        loop_detection: settings.loop_detection,
+        overhead_tokens: (system.len() + offered) as u64 / CHARS_PER_TOKEN,
+    }
+}
