@@ -140,25 +140,27 @@ pub fn of_connection(error: &reqwest::Error, place: &str, proxy: Option<&str>, c
 
 /// The innermost reason, in words.
 pub fn cause(error: &(dyn Error + 'static)) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    if let Some(io) = innermost.downcast_ref::<std::io::Error>() {
-        return io_cause(io);
-    }
-    if let Some(tls) = innermost.downcast_ref::<rustls::Error>() {
+    if let Some(tls) = chain(error).find_map(|link| link.downcast_ref::<rustls::Error>()) {
         return format!("tls: {tls}");
     }
-    one_line(&innermost.to_string())
+    let innermost = chain(error).last().unwrap_or(error);
+    match innermost.downcast_ref::<std::io::Error>() {
+        Some(io) => io_cause(io),
+        None => one_line(&innermost.to_string()),
+    }
+}
+
+/// An error and what led to it, outermost first.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&link| {
+        // The source of an io::Error that wraps another is not that one, but its source.
+        let wrapped = link.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| link.source())
+    })
 }
 
 fn io_cause(error: &std::io::Error) -> String {
     use std::io::ErrorKind as Io;
-    // An io::Error may wrap another error without naming it as its source.
-    if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        return format!("tls: {tls}");
-    }
     #[expect(clippy::wildcard_enum_match_arm, reason = "the list of kinds is open")]
     match error.kind() {
         Io::ConnectionRefused => "connection refused".to_owned(),
@@ -172,25 +174,17 @@ fn io_cause(error: &std::io::Error) -> String {
 }
 
 fn untrusted(error: &(dyn Error + 'static)) -> bool {
-    let certificate = |error: Option<&rustls::Error>| matches!(error, Some(rustls::Error::InvalidCertificate(_)));
-    let mut current = Some(error);
-    while let Some(error) = current {
-        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inside = inside.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        if certificate(error.downcast_ref::<rustls::Error>()) || certificate(inside) {
-            return true;
-        }
-        current = error.source();
-    }
-    false
+    chain(error).any(|link| matches!(link.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
 }
 
-/// Takes a key out of a message, should a server have echoed it.
-pub fn redact(mut error: ModelError, key: Option<&str>) -> ModelError {
+/// Takes keys out of a message, should a server have echoed them.
+pub fn redact(mut error: ModelError, secrets: &[String]) -> ModelError {
     // Shorter ones are words that may well occur, such as the placeholder of a local server.
     const SHORTEST: usize = 8;
-    if let Some(key) = key.filter(|key| key.len() >= SHORTEST && error.message.contains(*key)) {
-        error.message = error.message.replace(key, "***");
+    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
+        if error.message.contains(secret.as_str()) {
+            error.message = error.message.replace(secret.as_str(), "***");
+        }
     }
     error
 }
@@ -250,9 +244,20 @@ mod tests {
     }
 
     #[test]
+    fn certificates_are_found_however_deep() {
+        use std::io::Error as Io;
+        let inner = rustls::Error::InvalidCertificate(rustls::CertificateError::Expired);
+        let wrapped = Io::other(Io::other(inner));
+        assert!(untrusted(&wrapped) && cause(&wrapped).starts_with("tls: invalid peer certificate"));
+        let reset = Io::other(Io::from(std::io::ErrorKind::ConnectionReset));
+        assert!(!untrusted(&reset));
+        assert_eq!(cause(&reset), "connection reset");
+    }
+
+    #[test]
     fn keys_are_taken_out() {
         let error = ModelError::new(ErrorKind::Auth, "wrong key sk-12345678!");
-        assert_eq!(redact(error.clone(), Some("sk-12345678")).message, "wrong key ***!");
-        assert_eq!(redact(error, Some("key")).message, "wrong key sk-12345678!");
+        assert_eq!(redact(error.clone(), &["sk-12345678".to_owned()]).message, "wrong key ***!");
+        assert_eq!(redact(error, &["key".to_owned()]).message, "wrong key sk-12345678!");
     }
 }

@@ -113,7 +113,8 @@ pub struct HttpModel {
     wire: Wire,
     compat: Compat,
     url: Url,
-    key: Option<String>,
+    /// What must not appear in a message.
+    secrets: Vec<String>,
     headers: HeaderMap,
     proxy: Option<Url>,
     options: HttpOptions,
@@ -130,10 +131,11 @@ impl HttpModel {
         let Endpoint { info, api, base_url, key, headers, compat } = endpoint;
         let wire = Wire::of(api).ok_or_else(|| invalid(format!("there is no adapter for `{}`", api.as_str())))?;
         let url = address(wire, &base_url)?;
+        let secrets = secrets(key.as_deref(), &headers);
         let headers = header_map(wire, key.as_deref(), &headers)?;
         let proxy = options.proxy.choose(&url).map_err(invalid)?;
         let (options, client) = (options.clone(), OnceLock::new());
-        Ok(Self { info, wire, compat, url, key, headers, proxy, options, client })
+        Ok(Self { info, wire, compat, url, secrets, headers, proxy, options, client })
     }
 
     async fn attempt(&self, request: &Request, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
@@ -232,7 +234,7 @@ impl Model for HttpModel {
                 biased;
                 () = cancel.cancelled() => Err(ModelError::new(ErrorKind::Cancelled, "cancelled")),
                 outcome = self.attempt(request, deltas) => {
-                    outcome.map_err(|error| errors::redact(error, self.key.as_deref()))
+                    outcome.map_err(|error| errors::redact(error, &self.secrets))
                 }
             }
         })
@@ -402,6 +404,17 @@ fn header_map(wire: Wire, key: Option<&str>, given: &[(String, String)]) -> Resu
         headers.insert(name, value);
     }
     Ok(headers)
+}
+
+/// The key, and what stands in headers whose names say that they carry one.
+fn secrets(key: Option<&str>, headers: &[(String, String)]) -> Vec<String> {
+    let telling = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
+    };
+    let values = headers.iter().filter(|(name, _)| telling(name)).map(|(_, value)| value.as_str());
+    // `Bearer x` is two words, of which the second is the secret.
+    values.chain(key).flat_map(str::split_whitespace).map(str::to_owned).collect()
 }
 
 fn secret(text: &str) -> Result<HeaderValue, ModelError> {

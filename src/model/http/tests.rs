@@ -138,7 +138,10 @@ fn endpoint(api: Api, url: &str) -> Endpoint {
         api,
         base_url: url.to_owned(),
         key: Some("secret-key-123".to_owned()),
-        headers: vec![("X-Team".to_owned(), "violins".to_owned())],
+        headers: vec![
+            ("X-Team".to_owned(), "violins".to_owned()),
+            ("X-Gateway-Token".to_owned(), "gateway-s3cret".to_owned()),
+        ],
         compat: Compat::default(),
     }
 }
@@ -319,7 +322,14 @@ impl Clone for Act {
 async fn refusals_are_typed() {
     let error = |message: &str, code: &str| json!({"error": {"message": message, "code": code}}).to_string();
     for (status, more, body, kind, retryable, message) in [
-        (401, "", error("bad key secret-key-123", "invalid_api_key"), ErrorKind::Auth, false, "HTTP 401: bad key ***"),
+        (
+            401,
+            "",
+            error("bad key secret-key-123 or gateway-s3cret", "invalid_api_key"),
+            ErrorKind::Auth,
+            false,
+            "HTTP 401: bad key *** or ***",
+        ),
         (429, "retry-after: 2\r\n", error("slow down", ""), ErrorKind::RateLimit, true, "HTTP 429: slow down"),
         (500, "", String::new(), ErrorKind::Overload, true, "HTTP 500: Internal Server Error"),
         (
@@ -353,7 +363,7 @@ async fn strange_successes_are_errors() {
     assert_eq!(fails(whole(200, "", "{\"ok\": true}"), &patient()).await.kind, ErrorKind::InvalidRequest);
     assert_eq!(fails(whole(200, "", ""), &patient()).await.kind, ErrorKind::Network);
     let words = vec![streaming(), Act::Send(b"event: error\ndata: out of memory\n\n".to_vec())];
-    assert_eq!(fails(words, &patient()).await.message, "out of memory");
+    assert_eq!(fails(words, &patient()).await.message, "the provider reports: out of memory");
 }
 
 #[tokio::test]

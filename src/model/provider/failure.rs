@@ -92,7 +92,7 @@ impl Complaint {
         };
         let message = match self.status {
             Some(status) => format!("HTTP {status}: {said}"),
-            None => said,
+            None => format!("the provider reports: {said}"),
         };
         ModelError { kind, message, retryable, retry_after: None }
     }
@@ -120,7 +120,7 @@ impl Complaint {
         if limited {
             return (ErrorKind::RateLimit, true);
         }
-        if status == 401 || status == 403 || spelled(AUTH_WORDS) {
+        if status == 401 || status == 403 || spelled(AUTH_WORDS) || says(AUTH_TEXTS) {
             return (ErrorKind::Auth, false);
         }
         if status == 529 || spelled(OVERLOAD_WORDS) || says(&["overloaded"]) {
@@ -142,7 +142,7 @@ impl Complaint {
 
 // Sources of these lists: the providers' documents on errors, and what their servers were seen to answer.
 const RATE_WORDS: &[&str] = &["rate_limit", "ratelimit", "slow_down", "too_many_requests", "resource_exhausted"];
-const RATE_TEXTS: &[&str] = &["rate limit", "rate-limit", "too many requests", "per min"];
+const RATE_TEXTS: &[&str] = &["rate limit", "rate-limit", "too many requests", "per minute", "per min "];
 /// z.ai reports accounts without balance or plan as HTTP 429 with one of these codes.
 const QUOTA_CODES: &[&str] = &["1110", "1111", "1112", "1113", "1121", "1308", "1309", "1310"];
 const QUOTA_WORDS: &[&str] = &[
@@ -171,6 +171,7 @@ const FILTER_WORDS: &[&str] = &["content_filter", "content_policy", "moderation"
 const FILTER_TEXTS: &[&str] =
     &["content filter", "content policy", "content management policy", "moderation", "flagged"];
 const AUTH_WORDS: &[&str] = &["authentication", "invalid_api_key", "permission", "unauthorized", "unauthenticated"];
+const AUTH_TEXTS: &[&str] = &["api key not valid", "invalid api key", "incorrect api key"];
 const OVERLOAD_WORDS: &[&str] = &["overloaded", "unavailable", "insufficient_system_resource"];
 const INVALID_WORDS: &[&str] = &["invalid", "not_found", "unsupported", "bad_request"];
 
@@ -275,6 +276,9 @@ mod tests {
             (400, json!({}), Context, false),
             (400, openai("content_filter", "filtered"), Refused, false),
             (400, openai("", "no such parameter"), InvalidRequest, false),
+            (400, openai("", "API key not valid. Please pass a valid one"), Auth, false),
+            (400, openai("", "a super minor problem"), InvalidRequest, false),
+            (429, openai("", "Limit reached on tokens per min (TPM)"), RateLimit, true),
             (404, openai("model_not_found", "x"), InvalidRequest, false),
             (422, json!({"detail": [{"msg": "field required"}]}), InvalidRequest, false),
             (408, openai("", "x"), Timeout, true),
@@ -316,6 +320,6 @@ mod tests {
         assert_eq!(complaint.error().message, "HTTP 500: a b c");
         let hidden = json!({"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "boom"}}});
         assert_eq!(Complaint::find(&hidden).unwrap().error().message, "HTTP 502: Provider returned error: boom");
-        assert_eq!(Complaint::default().error().message, "no reason given");
+        assert_eq!(Complaint::default().error().message, "the provider reports: no reason given");
     }
 }
