@@ -1,5 +1,5 @@
-//! Cutting an output down to what the model gets to see, as INTERFACES 7 sets it out: by characters first, then by
-//! lines, the head and the tail keep half each, and one line between them says what is missing.
+//! Cutting an output down to what the model gets to see: by characters first, then by lines. The head and the tail keep
+//! half each, and one line between them says what is missing and where all of it is.
 //!
 //! Changes nothing else about a text and knows no tool.
 
@@ -73,8 +73,8 @@ impl<'a> Cut<'a> {
         }
         let shown_lines = if whole && !is_cut { lines(head) } else { lines(head) + lines(tail) };
         if shown_lines > as_count(limits.lines) {
-            head = first_lines(head, limits.lines / 2);
-            tail = last_lines(tail, limits.lines - limits.lines / 2);
+            head = cut::head_lines(head, limits.lines / 2);
+            tail = cut::tail_lines(tail, limits.lines - limits.lines / 2);
             is_cut = true;
         }
         if !is_cut {
@@ -144,16 +144,4 @@ fn lines(text: &str) -> u64 {
 
 fn as_count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
-}
-
-/// The first `count` lines, with their line breaks.
-fn first_lines(text: &str, count: usize) -> &str {
-    let end = text.split_inclusive('\n').take(count).map(str::len).sum();
-    text.get(..end).unwrap_or(text)
-}
-
-/// The last `count` lines.
-fn last_lines(text: &str, count: usize) -> &str {
-    let length: usize = text.split_inclusive('\n').rev().take(count).map(str::len).sum();
-    text.get(text.len() - length..).unwrap_or(text)
 }

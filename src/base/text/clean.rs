@@ -17,8 +17,9 @@ use escape::Escape;
 /// out as it comes, and a later redraw begins a new line.
 const LINE_HELD: usize = 64 * 1024;
 
-/// How many bytes the search for the next special character looks at in one step; a multiple of every vector register.
-const SCAN_STEP: usize = 64;
+/// How many bytes the search for the next special character looks at in one step: a wide vector register, and not much
+/// more than the text between two colours.
+const SCAN_STEP: usize = 32;
 
 /// Cleans bytes as they arrive. The text that comes out does not depend on how the bytes were cut into pieces.
 ///

@@ -19,9 +19,14 @@ use crate::kernel::tool::{Captured, Gap, Limits};
 /// Characters kept at either end beyond what the model gets, so that the cut sees whole grapheme clusters around it.
 const SLACK: usize = 256;
 
+/// Pieces shorter than this, in bytes, are joined before they are looked at: coloured output comes in very small ones.
+const JOINED_BELOW: usize = 4096;
+
 /// Takes the raw output of a command as it comes.
 pub struct Capture {
     cleaner: Cleaner,
+    /// Small pieces of the bytes being taken; empty in between.
+    joined: String,
     kept: Kept,
 }
 
@@ -53,13 +58,21 @@ impl Capture {
             spill: Spill::new(folder),
             fingerprint: XxHash3_64::new(),
         };
-        Self { cleaner: Cleaner::default(), kept }
+        Self { cleaner: Cleaner::default(), joined: String::new(), kept }
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { cleaner, kept } = self;
-        cleaner.push(bytes, &mut |piece| kept.add(piece));
+        let Self { cleaner, joined, kept } = self;
+        cleaner.push(bytes, &mut |piece| {
+            if piece.len() < JOINED_BELOW {
+                joined.push_str(piece);
+            } else {
+                kept.add_joined(joined);
+                kept.add(piece);
+            }
+        });
+        kept.add_joined(joined);
     }
 
     /// The last line with something in it, as far as it is known.
@@ -72,7 +85,7 @@ impl Capture {
 
     /// Ends the output. `status` tells how the command ended; it goes into the fingerprint.
     pub fn finish(self, status: &str) -> Outcome {
-        let Self { mut cleaner, mut kept } = self;
+        let Self { mut cleaner, joined: _, mut kept } = self;
         cleaner.finish(&mut |piece| kept.add(piece));
         kept.fingerprint.write(status.as_bytes());
         kept.finish()
@@ -96,6 +109,13 @@ struct Kept {
 }
 
 impl Kept {
+    fn add_joined(&mut self, joined: &mut String) {
+        if !joined.is_empty() {
+            self.add(joined);
+            joined.clear();
+        }
+    }
+
     fn add(&mut self, piece: &str) {
         self.bytes += piece.len() as u64;
         self.chars += count_chars(piece);
@@ -107,8 +127,7 @@ impl Kept {
         }
         self.spill.write(piece);
 
-        let end = piece.char_indices().nth(self.head_room).map_or(piece.len(), |(at, _)| at);
-        let (first, rest) = piece.split_at(end);
+        let (first, rest) = cut::split_chars(piece, self.head_room);
         if !first.is_empty() {
             self.head.push_str(first);
             self.head_room -= first.chars().count();
@@ -119,8 +138,8 @@ impl Kept {
         } else {
             self.tail.push_str(rest);
             if self.tail.len() >= self.tail_bytes.saturating_mul(2) {
-                let start = self.tail.len() - cut::tail_bytes(&self.tail, self.tail_bytes).len();
-                self.tail.drain(..start);
+                let dropped = self.tail.len() - cut::tail_bytes(&self.tail, self.tail_bytes).len();
+                self.tail.drain(..dropped);
             }
         }
     }

@@ -5,6 +5,7 @@
 //! is decided elsewhere.
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 use std::io::{self, PipeReader, Read};
@@ -23,15 +24,15 @@ use super::wait;
 use crate::base::cancel::{Cancel, Registration};
 use crate::base::text::cut;
 
-/// How long output is still taken after the shell has ended, where something in the background holds the pipe
-/// (INTERFACES 7).
+/// How long output is still taken after the shell has ended, where something in the background holds the pipe: enough
+/// for a server's first lines, too short to be noticed as waiting.
 const DRAIN: Duration = Duration::from_millis(250);
 
 /// How long a process left behind may take to end by itself before it is reported: a helper that reads the end of its
 /// input ends now, a server does not.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// Between asking processes to end and making them (INTERFACES 7).
+/// Between asking processes to end and making them: time to remove a lock file, not to finish the work.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a killed process may take to go. The kernel needs microseconds; one that waits for a dead disk may stay.

@@ -10,10 +10,10 @@ use std::time::SystemTime;
 
 use crate::base::text::cut;
 
-/// The most that is kept of one call, in bytes (INTERFACES 7: 64 MB a call).
+/// The most that is kept of one call, in bytes: what a person may still open in an editor.
 const CALL_CAP: u64 = 64 << 20;
 
-/// The most that is kept in all, in bytes (INTERFACES 7: 1 GB in all, oldest dropped).
+/// The most that is kept in all, in bytes: a small part of any disk.
 const FOLDER_CAP: u64 = 1 << 30;
 
 /// Closes a file that was cut at [`CALL_CAP`].

@@ -68,16 +68,16 @@ impl Tree {
         self.members.iter().map(|member| member.handle.as_fd())
     }
 
-    /// Those that are known; the leader is not among them.
+    /// Those that are known and still there, by the names they have now; the leader is not among them.
     pub(super) fn members(&self) -> Vec<Process> {
-        self.members.iter().map(|member| member.process.clone()).collect()
+        self.members.iter().filter_map(|member| proc::describe(member.pid)).collect()
     }
 }
 
 /// A process, held so that its number cannot pass to another unnoticed.
 #[derive(Debug)]
 struct Member {
-    process: Process,
+    pid: i32,
     handle: OwnedFd,
     /// Whether it is in the leader's process group.
     in_group: bool,
@@ -118,7 +118,7 @@ mod proc {
         let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         let table: Vec<Stat> = numbers.filter(|pid| *pid >= oldest).filter_map(Stat::read).collect();
 
-        let known: BTreeSet<i32> = members.iter().filter_map(|member| i32::try_from(member.process.pid).ok()).collect();
+        let known: BTreeSet<i32> = members.iter().map(|member| member.pid).collect();
         let mut tree = known.clone();
         tree.insert(leader);
         loop {
@@ -140,8 +140,13 @@ mod proc {
         let handle = pidfd_open(Pid::from_raw(stat.pid)?, PidfdFlags::empty()).ok()?;
         // Read again: the number may have passed to another process before it was held.
         let now = Stat::read(stat.pid).filter(|now| now.started == stat.started)?;
-        let process = Process { pid: u32::try_from(now.pid).ok()?, name: clean(&now.name) };
-        Some(Member { process, handle, in_group: now.group == leader })
+        Some(Member { pid: now.pid, handle, in_group: now.group == leader })
+    }
+
+    /// What a process is called; a new one still has the name of its parent.
+    pub(super) fn describe(pid: i32) -> Option<Process> {
+        let stat = Stat::read(pid).filter(|stat| !stat.ended)?;
+        Some(Process { pid: u32::try_from(pid).ok()?, name: clean(&stat.name) })
     }
 
     /// A line of `/proc/PID/stat`, as proc_pid_stat(5) describes it.
@@ -203,7 +208,7 @@ mod proc {
 
     use rustix::process::{Pid, Signal};
 
-    use super::Member;
+    use super::{Member, Process};
 
     impl Member {
         pub(super) fn signal(&self, _: Signal) {}
@@ -215,4 +220,8 @@ mod proc {
     }
 
     pub(super) fn look(_: Pid, _: &mut Vec<Member>, _: Where) {}
+
+    pub(super) fn describe(_: i32) -> Option<Process> {
+        None
+    }
 }

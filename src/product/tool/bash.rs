@@ -21,7 +21,7 @@ use crate::product::sandbox::capture::Capture;
 use crate::product::sandbox::env::CommandEnv;
 use crate::product::sandbox::process::{self, CommandLine, Ending, Finished};
 
-/// What reaches the model unless it is configured (INTERFACES 7).
+/// What reaches the model unless it is configured: a test report of some length, a small part of any window.
 pub const LIMITS: Limits = Limits { chars: 30_000, lines: 256 };
 
 /// The tool's name.
@@ -138,7 +138,8 @@ impl ExecuteBash {
     fn ended(&self, finished: &Finished, capture: Capture, timeout: Duration) -> Output {
         let status = self.status(finished.ending, timeout);
         let outcome = capture.finish(&status);
-        let took = (finished.took > TELL_DURATION).then(|| format!("took {:.1} s", finished.took.as_secs_f64()));
+        let tell = finished.took > TELL_DURATION && finished.ending != Ending::TimedOut;
+        let took = tell.then(|| format!("took {:.1} s", finished.took.as_secs_f64()));
         let left = (!finished.running.is_empty()).then(|| still_running(&finished.running));
         let footer: Vec<String> = left.into_iter().chain(took).chain([status]).collect();
         Output {

@@ -93,11 +93,14 @@ fn nothing_can_be_asked() {
     assert_eq!(lines[1], lines[2], "the shell leads a session of its own");
 }
 
+/// Waits until the last process in the background has become its program.
+const IS_SLEEP: &str = "until [ \"$name\" = sleep ]; do read name </proc/$!/comm; done";
+
 #[test]
 fn a_background_process_does_not_hold_the_call() {
     let host = Host::new();
     for redirection in ["", ">/dev/null 2>&1"] {
-        let (finished, text) = host.run(&format!("sleep 60 {redirection} & echo $! >pid; echo up"), LONG);
+        let (finished, text) = host.run(&format!("sleep 60 {redirection} & echo $! >pid; {IS_SLEEP}; echo up"), LONG);
         let pid = host.pid("pid");
         let _later = KillLater(Pid::from_raw(pid).unwrap());
         assert!(finished.took < Duration::from_secs(1) && text == "up\n", "{finished:?}");

@@ -173,13 +173,27 @@ fn git_asks_nobody() {
 #[test]
 fn what_runs_on_is_named() {
     let host = Host::new();
-    let output = host.call(json!({"command": "sleep 61 >/dev/null 2>&1 & echo $! >pid; echo up"}));
+    let output = host.call(json!({"command": "sleep 61 >/dev/null 2>&1 & echo $! >pid
+        until [ \"$name\" = sleep ]; do read name </proc/$!/comm; done; echo up"}));
     let pid = std::fs::read_to_string(host.folder.path().join("pid")).unwrap();
     let pid = pid.trim();
     host.text(&format!("kill {pid}"));
     assert_eq!(output.footer, Some(format!("1 process is still running: {pid} sleep\nexit code: 0")));
     let many: Vec<Process> = (1..8).map(|pid| Process { pid, name: "x".into() }).collect();
     assert_eq!(still_running(&many), "7 processes are still running: 1 x, 2 x, 3 x, 4 x, 5 x and 2 more");
+}
+
+#[test]
+fn only_a_long_time_is_told() {
+    let host = Host::new();
+    let footer = |ending, seconds| {
+        let finished = Finished { ending, running: Vec::new(), took: Duration::from_secs_f64(seconds) };
+        let capture = Capture::new(LIMITS, host.folder.path());
+        host.tool.ended(&finished, capture, Duration::from_secs(12)).footer.unwrap()
+    };
+    assert_eq!(footer(Ending::Exited(0), 12.34), "took 12.3 s\nexit code: 0");
+    assert_eq!(footer(Ending::Exited(0), 10.0), "exit code: 0");
+    assert!(footer(Ending::TimedOut, 12.1).starts_with("timed out after 12 s;"));
 }
 
 #[test]
