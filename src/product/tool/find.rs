@@ -16,7 +16,7 @@ use crate::product::tool::arguments;
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::missing::missing;
 use crate::product::tool::walk::text::{clean, count, grouped};
-use crate::product::tool::walk::{End, Kind, Report, Step, Walk};
+use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::Workspace;
 
 /// What the model gets at most: room for 500 paths of the usual length.
@@ -146,11 +146,7 @@ impl FindFiles {
             let (kept, total) = (files.paths.len(), grouped(files.total));
             notes.push(format!("the first {kept} of {total} files, by path; narrow pattern or path"));
         }
-        match report.end {
-            End::Complete => {}
-            End::Cancelled => notes.push("stopped before the end".to_owned()),
-            End::Capped => notes.push("gave up after 2,000,000 entries: name a folder further down as path".to_owned()),
-        }
+        notes.extend(report.end.note());
         let skipped = report.left_out.reasons();
         if !skipped.is_empty() {
             notes.push(format!("not looked into: {}", skipped.join(", ")));

@@ -88,6 +88,23 @@ fn what_is_left_out_is_counted_and_can_be_named() {
 }
 
 #[test]
+fn nothing_is_counted_twice_in_a_folder_that_ignores_itself() {
+    let fixture = Fixture::with(&[(".git/", ""), ("venv/.gitignore", "*"), ("venv/a.py", ""), ("venv/lib/b.py", "")]);
+    let some = all(&run(&fixture, json!({"pattern": "*.py", "path": "venv"})));
+    assert_eq!(some, "venv/a.py\n(not looked into: 1 ignored (lib))");
+    assert_eq!(found(&fixture, "venv/lib/*"), ["venv/lib/b.py"]);
+    assert_eq!(found(&fixture, "venv/**"), ["venv/.gitignore", "venv/a.py", "venv/lib/b.py"]);
+}
+
+#[test]
+fn the_offer_is_short() {
+    let fixture = Fixture::empty();
+    let tool = FindFiles::new(fixture.workspace(), LIMITS);
+    // Every request carries it.
+    assert!(tool.spec().description.len() <= 400 && tool.spec().parameters.to_string().len() < 300);
+}
+
+#[test]
 fn mistakes_are_explained() {
     let fixture = Fixture::with(&[("src/main.rs", "")]);
     for (arguments, words) in [

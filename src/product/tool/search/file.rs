@@ -110,7 +110,11 @@ impl<'a> Searcher<'a> {
             }
         };
         match result {
-            Ok(()) => Ok(collect.hits),
+            Ok(()) => {
+                let mut hits = collect.hits;
+                hits.trim();
+                Ok(hits)
+            }
             Err(_) if self.cancel.is_cancelled() => Err(Unsearched::Cancelled),
             // The library's complaint about its heap limit; the system's errors have a code.
             Err(error) if error.raw_os_error().is_none() => Err(Unsearched::TooLarge),

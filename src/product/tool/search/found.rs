@@ -133,6 +133,17 @@ impl FileHits {
         }
         self.matches = self.matches.min(matches);
         self.more = true;
+        self.trim();
+    }
+
+    /// Drops context at the end that belonged to a match which is not among the lines.
+    pub fn trim(&mut self) {
+        let is_near = |line: &&Line| matches!(line.kind, LineKind::Context | LineKind::Gap);
+        let tail = self.lines.iter().rev().take_while(is_near).count();
+        let start = self.lines.len() - tail;
+        if let Some(gap) = self.lines.iter().skip(start).position(|line| line.kind == LineKind::Gap) {
+            self.lines.truncate(start + gap);
+        }
     }
 }
 

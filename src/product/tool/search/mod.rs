@@ -22,7 +22,7 @@ use crate::product::tool::arguments;
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::missing::missing;
 use crate::product::tool::walk::text::{clean, count};
-use crate::product::tool::walk::{End, Kind, Report, Step, Walk};
+use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::Workspace;
 use file::{Named, Searcher, Unsearched};
 use found::Found;
@@ -63,7 +63,9 @@ struct Request {
     ignore_case: bool,
     context: usize,
     max_results: usize,
-    /// A file or folder, absolute.
+    /// What `path` names, absolute.
+    base: PathBuf,
+    /// Where the search begins: `base`, or the folder that the glob spells out.
     root: PathBuf,
     glob: Option<Glob>,
     glob_text: Option<String>,
@@ -112,7 +114,8 @@ impl SearchFiles {
             ignore_case: ignore_case.unwrap_or(false),
             context: context.unwrap_or(0).min(MAX_CONTEXT),
             max_results: max_results.unwrap_or(MAX_RESULTS).min(MAX_RESULTS),
-            root: glob.as_ref().map_or(path, |glob| glob.root().to_owned()),
+            root: glob.as_ref().map_or_else(|| path.clone(), |glob| glob.root().to_owned()),
+            base: path,
             glob,
             glob_text,
         })
@@ -124,8 +127,12 @@ impl SearchFiles {
             let shown = clean(&self.workspace.shown(root));
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be searched"));
         }
+        if !request.base.exists() {
+            return Output::error(missing(&self.workspace, &request.base));
+        }
         let Ok(metadata) = std::fs::metadata(root) else {
-            return Output::error(missing(&self.workspace, root));
+            // What the glob spells out is not there: a true answer, no mistake.
+            return Output::ok(format!("no match: no file fits the glob; {}", missing(&self.workspace, root)));
         };
         let pattern = match Pattern::new(&request.pattern, request.ignore_case) {
             Ok(pattern) => pattern,
@@ -183,11 +190,13 @@ impl Search<'_> {
             (counts.binary.get_mut(), "binary"),
             (counts.too_large.get_mut(), "larger than 100 MB"),
             (counts.unreadable.get_mut(), "unreadable"),
-            (counts.links.get_mut(), "links (not followed)"),
         ] {
             if *number > 0 {
                 skipped.push(format!("{number} {words}"));
             }
+        }
+        if *counts.links.get_mut() > 0 {
+            skipped.push(count(*counts.links.get_mut(), "link"));
         }
         let searched = *counts.searched.get_mut();
         if nothing {
@@ -195,13 +204,11 @@ impl Search<'_> {
         }
         let rendered = render::lines(&self.tool.workspace, &results, self.tool.spec.limits);
         let mut footer = rendered.summary;
-        match report.end {
-            // What was passed over beyond the cut would make the numbers a matter of chance.
-            End::Complete if results.more => {}
-            End::Complete if skipped.is_empty() => {}
-            End::Complete => footer.push_str(&format!("; not searched: {}", skipped.join(", "))),
-            End::Cancelled => footer.push_str("; the search was stopped before it ended"),
-            End::Capped => footer.push_str(TOO_BIG),
+        if let Some(note) = report.end.note() {
+            footer.push_str(&format!("; {note}"));
+        } else if !results.more && !skipped.is_empty() {
+            // With more results than these, how much lies beyond the cut is a matter of chance.
+            footer.push_str(&format!("; not searched: {}", skipped.join(", ")));
         }
         Output { footer: Some(footer), ..Output::ok(rendered.text) }
     }
@@ -291,10 +298,8 @@ impl Search<'_> {
         if report.left_out.hidden.count + report.left_out.ignored.count > 0 {
             text.push_str("\nto search something hidden or ignored, name it as path");
         }
-        match report.end {
-            End::Complete => {}
-            End::Cancelled => text.push_str("\nthe search was stopped before it ended"),
-            End::Capped => text.push_str(TOO_BIG),
+        if let Some(note) = report.end.note() {
+            text.push_str(&format!("\n{note}"));
         }
         Output::ok(text)
     }
@@ -303,8 +308,6 @@ impl Search<'_> {
         Searcher::new(&self.pattern, self.request.context, self.request.max_results, named, self.context.cancel)
     }
 }
-
-const TOO_BIG: &str = "; gave up after 2,000,000 entries: name a folder further down as path";
 
 #[cfg(test)]
 mod tests;

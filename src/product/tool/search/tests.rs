@@ -48,6 +48,11 @@ fn gaps_between_contexts_are_marked() {
         search(&fixture, json!({"pattern": "x", "context": 1})),
         "a:1: x\na-2- 1\n--\na-5- 4\na:6: x\nb:1: x\n3 matches in 2 files"
     );
+    // What stands before a match that is not shown is not shown either.
+    for path in ["a", "."] {
+        let first = search(&fixture, json!({"pattern": "x", "context": 1, "max_results": 1, "path": path}));
+        assert!(first.starts_with("a:1: x\na-2- 1\nthe first 1 match in 1 file"), "{first}");
+    }
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn nothing_found_says_how_much_was_looked_at() {
     fixture.link("link", "a.txt");
     assert_eq!(
         search(&fixture, json!({"pattern": "needle"})),
-        "no match in 1 file under .\nnot searched: 2 hidden (.env, .gitignore), 2 ignored (target, …), 1 binary, 1 links (not followed)\n\
+        "no match in 1 file under .\nnot searched: 2 hidden (.env, .gitignore), 2 ignored (target, …), 1 binary, 1 link\n\
          to search something hidden or ignored, name it as path"
     );
     // Named, each of them is searched.
@@ -80,6 +85,8 @@ fn nothing_found_says_how_much_was_looked_at() {
         search(&fixture, json!({"pattern": "needle", "glob": "*.zzz"})).contains("no file under . fits the glob *.zzz")
     );
     assert!(search(&fixture, json!({"pattern": "text", "glob": "!*.txt"})).contains("no match"));
+    let wrong = search(&fixture, json!({"pattern": "text", "glob": "sources/**/*.txt"}));
+    assert!(wrong.contains("no file fits the glob; no such file or folder: sources"), "{wrong}");
 }
 
 #[test]
@@ -280,6 +287,14 @@ fn the_subject_is_the_folder_that_is_read() {
         let Value::Object(arguments) = arguments else { panic!() };
         assert_eq!(tool.subject(&arguments), Ok(Subject::Read(vec![root])));
     }
+}
+
+#[test]
+fn the_offer_is_short() {
+    let fixture = Fixture::empty();
+    let tool = SearchFiles::new(fixture.workspace(), LIMITS);
+    // Every request carries it.
+    assert!(tool.spec().description.len() <= 400 && tool.spec().parameters.to_string().len() < 600);
 }
 
 proptest! {

@@ -86,6 +86,20 @@ pub enum End {
     Capped,
 }
 
+impl End {
+    /// What to tell the model about a walk that did not see everything.
+    pub fn note(self) -> Option<String> {
+        match self {
+            Self::Complete => None,
+            Self::Cancelled => Some("stopped before the end".to_owned()),
+            Self::Capped => {
+                let entries = text::grouped(MAX_ENTRIES);
+                Some(format!("gave up after {entries} entries: name a folder further down as path"))
+            }
+        }
+    }
+}
+
 /// What a walk came to.
 #[derive(Clone, Debug)]
 pub struct Report {

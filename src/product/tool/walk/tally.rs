@@ -218,14 +218,13 @@ impl Tally {
             Names { count, examples: examples.map(|name| clean(&name.to_string_lossy())).collect() }
         };
         let found = self.found.hidden.load(Ordering::Relaxed) + self.found.plain.load(Ordering::Relaxed);
-        let passed = self.passed.hidden.load(Ordering::Relaxed) + self.passed.plain.load(Ordering::Relaxed);
         let left_out = LeftOut {
             hidden: names(&self.found.hidden, &self.passed.hidden, true),
             ignored: names(&self.found.plain, &self.passed.plain, false),
             closed: self.closed_count.load(Ordering::Relaxed),
             unreadable: self.unreadable.load(Ordering::Relaxed),
             mounts: self.mounts.load(Ordering::Relaxed),
-            is_everything: found > 0 && passed == 0,
+            is_everything: found > 0 && self.entries.load(Ordering::Relaxed) == 0,
         };
         let end = match (self.cancel.is_cancelled(), self.is_capped()) {
             (true, _) => End::Cancelled,
