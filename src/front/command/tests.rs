@@ -51,7 +51,7 @@ fn get(env: &Env, key: &str) -> Ran {
 }
 
 fn show(env: &Env, key: Option<&str>, form: Form) -> Ran {
-    configure(env, &Action::Show { key: key.map(str::to_owned), format })
+    configure(env, &Action::Show { key: key.map(str::to_owned), form })
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::base::json::Object;
 use crate::base::text::clean::clean;
 use crate::base::text::cut::ellipsis;
 use crate::kernel::event::Event;
+use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
 use crate::product::error::Error;
 
@@ -41,17 +42,21 @@ pub struct Printer<'a, 'b> {
     format: Format,
     talk: Talk,
     session_id: String,
+    /// What the model has said in this turn.
+    said: String,
     /// Whether the reader of stdout has left, or stdout has failed.
     over: Option<Result<(), Error>>,
 }
 
 /// A line of progress is at most this wide.
 const PROGRESS_CHARS: usize = 160;
+/// So many last lines of a failed call are shown: an exit status, and what was printed before it.
+const FAILURE_LINES: usize = 2;
 
 impl<'a, 'b> Printer<'a, 'b> {
     /// A printer of one task.
     pub fn new(out: &'a mut Out<'b>, format: Format, talk: Talk, session_id: String) -> Self {
-        Self { out, format, talk, session_id, over: None }
+        Self { out, format, talk, session_id, said: String::new(), over: None }
     }
 
     /// Whether nobody reads stdout any more; the task can end.
@@ -95,15 +100,31 @@ impl<'a, 'b> Printer<'a, 'b> {
 
     fn progress(&mut self, event: &Event) {
         match event {
-            Event::Notice(notice) => self.out.talk(&format!("! {}", one_line(&notice.text, usize::MAX))),
+            Event::Text(text) => self.said.push_str(text),
+            Event::Notice(notice) => {
+                if notice.restart {
+                    self.said.clear();
+                }
+                self.out.talk(&format!("! {}", one_line(&notice.text, usize::MAX)));
+            }
             Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
                 self.out.talk(&one_line(&format!("∙ {name} {}", target(arguments)), PROGRESS_CHARS));
             }
             Event::ToolFinished { ok: false, output, .. } if self.talk != Talk::Quiet => {
-                let last = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                self.out.talk(&one_line(&format!("  ✗ {last}"), PROGRESS_CHARS));
+                let lines = output.lines().rev().filter(|line| !line.trim().is_empty());
+                let last: Vec<_> = lines.take(FAILURE_LINES).collect();
+                let last: Vec<_> = last.into_iter().rev().collect();
+                self.out.talk(&one_line(&format!("  ✗ {}", last.join(" · ")), PROGRESS_CHARS));
             }
-            Event::TurnFinished { turn, stop, usage, cost } if self.talk == Talk::Verbose => {
+            Event::TurnFinished { turn, stop, usage, cost } => {
+                let said = std::mem::take(&mut self.said);
+                // The last turn's text is the answer, and goes to stdout.
+                if *stop == StopReason::ToolUse && self.talk != Talk::Quiet && !said.trim().is_empty() {
+                    self.out.talk(clean(said.as_bytes()).trim());
+                }
+                if self.talk != Talk::Verbose {
+                    return;
+                }
                 let cost = cost.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
                 let cached = usage.cache_read + usage.cache_write;
                 self.out.talk(&format!(
@@ -114,12 +135,10 @@ impl<'a, 'b> Printer<'a, 'b> {
                 ));
             }
             Event::TurnStarted { .. }
-            | Event::Text(_)
             | Event::Reasoning(_)
             | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
-            | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}
         }
     }
