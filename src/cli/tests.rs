@@ -1,3 +1,5 @@
+//! Command lines, read: what they mean, and how bad ones are told.
+
 use super::read::{Parsed, command, parse};
 use super::*;
 use crate::product::config::Flag;

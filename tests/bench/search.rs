@@ -39,7 +39,7 @@ fn search_files(bencher: Bencher<'_, '_>, pattern: &str) {
 /// As above, with closed paths elsewhere and a closed name anywhere.
 #[divan::bench]
 fn search_files_with_closed_paths(bencher: Bencher<'_, '_>) {
-    let closed = ["/home/somebody/.ssh", "/home/somebody/.aws", "/etc/shadow", "**/*.pem"].map(str::to_owned);
+    let closed = ["/home/someone/.ssh", "/home/someone/.aws", "/etc/shadow", "**/*.pem"].map(str::to_owned);
     let workspace = Arc::new(Workspace::new(tree().to_owned(), None, &closed).unwrap());
     let tool = search::SearchFiles::new(workspace, search::LIMITS);
     let arguments = object(&json!({ "pattern": "the needle" }));

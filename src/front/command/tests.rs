@@ -1,3 +1,5 @@
+//! The commands against folders and files of their own.
+
 use super::Form;
 use super::config::Action;
 use super::*;

@@ -269,24 +269,7 @@ fn play(world: &World) {
                 Effect::Ask(_) => {
                     assert_eq!(answered.len(), expected, "a request while a call is pending");
                     inputs.clear();
-                    let stop = [StopReason::Stop, StopReason::ToolUse, StopReason::Length, StopReason::Refusal];
-                    let stop = stop[usize::from(choose(4))].clone();
-                    inputs.push(match choose(5) {
-                        0 => reply("words", vec![], stop),
-                        1 => {
-                            let error = ModelError::new(ErrorKind::Overload, "busy");
-                            Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
-                        }
-                        _ => {
-                            let calls: Vec<_> = (0..=choose(4))
-                                .map(|_| {
-                                    ids += 1;
-                                    call(&format!("c{ids}"), "tool")
-                                })
-                                .collect();
-                            reply("", calls, stop)
-                        }
-                    });
+                    inputs.push(any_answer(&mut choose, &mut ids));
                 }
                 Effect::Wait(_) => inputs.push(Input::WaitOver),
                 Effect::Prepare(calls) => {
@@ -324,6 +307,26 @@ fn play(world: &World) {
         }
     }
     panic!("the task never ends");
+}
+
+/// Words, a failure, or calls, with any ending.
+fn any_answer(choose: &mut impl FnMut(u8) -> u8, ids: &mut u32) -> Input {
+    let stops = [StopReason::Stop, StopReason::ToolUse, StopReason::Length, StopReason::Refusal];
+    let stop = stops[usize::from(choose(4))].clone();
+    match choose(5) {
+        0 => reply("words", vec![], stop),
+        1 => {
+            let error = ModelError::new(ErrorKind::Overload, "busy");
+            Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
+        }
+        _ => {
+            let mut next = || {
+                *ids += 1;
+                call(&format!("c{ids}"), "tool")
+            };
+            reply("", (0..=choose(4)).map(|_| next()).collect(), stop)
+        }
+    }
 }
 
 fn check_history(history: &[Arc<Message>]) {

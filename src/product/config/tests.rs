@@ -1,3 +1,5 @@
+//! Configurations as files and variables make them, from the six layers to the choice of a model.
+
 use super::*;
 use crate::base::clock::Clock;
 use crate::model::Api;

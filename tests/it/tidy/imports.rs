@@ -84,8 +84,17 @@ const NO_FRONT: &[&str] = &["clap", "clap_complete", "crossterm", "ratatui", "st
 /// What may be named although [`PURE`] closes what holds it.
 const HARMLESS: &[&str] = &["std::time::Duration"];
 
-const FRONT: &[&str] =
-    &["base", "model", "kernel", "product", "front::command", "front::stdin", "front::term", "front::wire"];
+const FRONT: &[&str] = &[
+    "base",
+    "model",
+    "kernel",
+    "product",
+    "front::command",
+    "front::out",
+    "front::stdin",
+    "front::term",
+    "front::wire",
+];
 
 const ROOMS: &[Room] = &[
     Room { name: "base", holds: &["base"], may: &[], never: NO_FRONT },
@@ -145,6 +154,7 @@ const ROOMS: &[Room] = &[
             "kernel",
             "product",
             "front::command",
+            "front::out",
             "front::stdin",
             "front::term",
             "front::wire",
@@ -152,7 +162,7 @@ const ROOMS: &[Room] = &[
         ],
         never: &[],
     },
-    // What all fronts share: term, wire, command, stdin.
+    // What all fronts share: term, wire, command, out, stdin.
     Room { name: "front", holds: &["front"], may: &["base", "model", "kernel", "product"], never: &[] },
 ];
 

@@ -1,3 +1,5 @@
+//! Layers, flattened and merged: later wins, and no deny is ever lost.
+
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! `list_files` in folders of its own.
+
 use serde_json::{Value, json};
 
 use super::*;

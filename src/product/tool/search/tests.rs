@@ -1,3 +1,5 @@
+//! `search_files` in folders of its own.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Walks: what they see, what they leave out and account for, and how they end.
+
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 

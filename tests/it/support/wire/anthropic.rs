@@ -108,7 +108,10 @@ fn turns(role: Role, message: &Value, problems: &mut Vec<String>) -> (Option<Tur
     for block in blocks {
         match (block["type"].as_str(), role) {
             (Some("text"), _) if text(&block["text"]).trim().is_empty() => problems.push("an empty text block".into()),
-            (Some("text"), _) => said.text += &text(&block["text"]),
+            (Some("text"), _) => {
+                let separator = if said.text.is_empty() { "" } else { "\n" };
+                said.text += &format!("{separator}{}", text(&block["text"]));
+            }
             (Some("image"), Role::User) => said.text += "[image]",
             (Some("tool_result"), Role::User) => {
                 if !said.is_empty() {
