@@ -111,7 +111,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         on_first_command: withheld(settings, env),
         tools,
         gate: Box::new(gate) as Box<dyn Gate>,
-        hooks: Arc::new(Redactor::new(known_secrets(loaded, env).iter().map(|secret| secret.expose().to_owned()))),
+        hooks: Arc::new(redactor(loaded, &choice, env)),
         session,
         system: system.into(),
         options: Options {
@@ -125,6 +125,12 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         recorded,
     };
     Ok(Assembled { agent, notices, workspace })
+}
+
+/// Knows every secret value that is known here; a key that a command printed only `choice` knows.
+fn redactor(loaded: &Loaded, choice: &Choice, env: &Env) -> Redactor {
+    let secrets = known_secrets(loaded, env);
+    Redactor::new(secrets.iter().chain(&choice.key).map(|secret| secret.expose().to_owned()))
 }
 
 /// The tools of these settings.

@@ -98,15 +98,14 @@ impl ExecuteBash {
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "command": {"type": "string", "description": "The shell line; may span several lines."},
+                    "command": {"type": "string"},
                     "timeout": {"type": "number", "description": format!(
-                        "Seconds until it is ended; {} unless given, at most {}.", seconds(timeout), seconds(max_timeout),
+                        "seconds; default {}, at most {}", seconds(timeout), seconds(max_timeout),
                     )},
                     "background": {"type": "string", "enum": ["job", "service"], "description":
-                        "Leave out to wait for the command. `job` ends with the task, `service` outlives it."},
+                        "leave out to wait for the command"},
                 },
                 "required": ["command"],
-                "additionalProperties": false,
             }),
             risk: Risk::Dangerous,
             limits,

@@ -80,8 +80,7 @@ impl FindFiles {
                     "pattern": {"type": "string", "description": "glob"},
                     "path": {"type": "string", "description": "folder to look in, default ."}
                 },
-                "required": ["pattern"],
-                "additionalProperties": false
+                "required": ["pattern"]
             }),
             risk: Risk::Safe,
             limits,

@@ -56,8 +56,7 @@ impl ListFiles {
                 "properties": {
                     "path": {"type": "string", "description": "folder, default ."},
                     "depth": {"type": "integer", "description": "levels, default 1"}
-                },
-                "additionalProperties": false
+                }
             }),
             risk: Risk::Safe,
             limits,

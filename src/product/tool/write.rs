@@ -44,11 +44,10 @@ impl WriteFile {
         let parameters = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "relative to the working directory, or absolute"},
+                "path": {"type": "string"},
                 "content": {"type": "string", "description": "the whole content"},
             },
             "required": ["path", "content"],
-            "additionalProperties": false,
         });
         let description = include_str!("../../../assets/tools/write_file.md").trim_ascii_end();
         let spec = ToolSpec { name: "write_file", description, parameters, risk: Risk::Write, limits };

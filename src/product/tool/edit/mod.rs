@@ -67,7 +67,7 @@ impl EditFile {
         let parameters = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "relative to the working directory, or absolute"},
+                "path": {"type": "string"},
                 "edits": {"type": "array", "items": {
                     "type": "object",
                     "properties": {
@@ -76,11 +76,9 @@ impl EditFile {
                         "replace_all": {"type": "boolean", "description": "every occurrence"},
                     },
                     "required": ["old_text", "new_text"],
-                    "additionalProperties": false,
                 }},
             },
             "required": ["path", "edits"],
-            "additionalProperties": false,
         });
         let description = include_str!("../../../../assets/tools/edit_file.md").trim_ascii_end();
         let spec = ToolSpec { name: "edit_file", description, parameters, risk: Risk::Write, limits };

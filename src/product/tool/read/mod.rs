@@ -57,12 +57,11 @@ impl ReadFile {
         let parameters = json!({
             "type": "object",
             "properties": {
-                "path": {"type": "string", "description": "relative to the working directory, or absolute"},
+                "path": {"type": "string"},
                 "offset": {"type": "integer", "description": "first line, from 1"},
                 "limit": {"type": "integer", "description": "number of lines"},
             },
             "required": ["path"],
-            "additionalProperties": false,
         });
         let description = include_str!("../../../../assets/tools/read_file.md").trim_ascii_end();
         Self {

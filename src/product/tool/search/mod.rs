@@ -87,8 +87,7 @@ impl SearchFiles {
                     "context": {"type": "integer", "description": "lines shown around each match"},
                     "max_results": {"type": "integer", "description": "default and most 100"}
                 },
-                "required": ["pattern"],
-                "additionalProperties": false
+                "required": ["pattern"]
             }),
             risk: Risk::Safe,
             limits,
