@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 type Listener = Box<dyn FnOnce() + Send>;
 
@@ -107,7 +107,8 @@ impl Drop for Registration {
 /// The future of [`Cancel::cancelled`].
 pub struct Cancelled<'a> {
     cancel: &'a Cancel,
-    registration: Option<Registration>,
+    /// Who is woken, and the registration that does it.
+    registration: Option<(Waker, Registration)>,
 }
 
 impl Future for Cancelled<'_> {
@@ -117,9 +118,13 @@ impl Future for Cancelled<'_> {
         if self.cancel.is_cancelled() {
             return Poll::Ready(());
         }
+        // Polled for every piece of a stream: a registration that still wakes the right task is kept.
+        if self.registration.as_ref().is_some_and(|(waker, _)| waker.will_wake(context.waker())) {
+            return Poll::Pending;
+        }
         let waker = context.waker().clone();
-        // The old registration, with a waker that may be stale, is replaced.
-        self.registration = Some(self.cancel.on_cancel(move || waker.wake()));
+        let woken = waker.clone();
+        self.registration = Some((waker, self.cancel.on_cancel(move || woken.wake())));
         if self.cancel.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

@@ -13,7 +13,7 @@ use crate::base::cancel::Cancel;
 use crate::base::json::Object;
 use crate::base::panic::caught;
 use crate::model::Model;
-use crate::model::message::Message;
+use crate::model::message::{Message, ToolCall};
 use crate::model::reply::Delta;
 use crate::model::request::{Options, Request, ToolChoice};
 
@@ -87,10 +87,7 @@ impl Driver<'_> {
                     Effect::Emit(event) => self.sink.event(&event),
                     Effect::Ask(choice) => inputs.push_back(self.ask(node, choice, deadline).await),
                     Effect::Wait(wait) => inputs.push_back(self.wait(wait, deadline).await),
-                    Effect::Prepare(calls) => {
-                        let checked = calls.iter().map(|call| self.tools.prepare(call));
-                        inputs.push_back(Input::Prepared(checked.collect()));
-                    }
+                    Effect::Prepare(calls) => inputs.push_back(self.prepare(calls, deadline).await),
                     Effect::Decide(calls) => inputs.push_back(self.decide(&calls, deadline).await),
                     Effect::Run { place, pending } => self.start(place, pending, &mut running),
                     Effect::StopTools => {
@@ -138,6 +135,23 @@ impl Driver<'_> {
         }
     }
 
+    /// Checks calls on a thread of its own: what a call would touch is looked up on disks that may not answer.
+    async fn prepare(&self, calls: Vec<ToolCall>, deadline: Option<Instant>) -> Input {
+        let tools = self.tools.clone();
+        let checks = tokio::task::spawn_blocking(move || {
+            let check = |call| {
+                let checked = caught(|| tools.prepare(call));
+                checked.unwrap_or_else(|defect| Err(format!("the tool failed with an internal error: {defect}")))
+            };
+            calls.iter().map(check).collect()
+        });
+        tokio::select! {
+            biased;
+            checked = checks => Input::Prepared(checked.unwrap_or_default()),
+            why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
+        }
+    }
+
     async fn wait(&self, wait: Duration, deadline: Option<Instant>) -> Input {
         tokio::select! {
             why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
@@ -161,11 +175,10 @@ impl Driver<'_> {
         let tool = self.tools.get(&pending.call.name).cloned();
         tokio::task::spawn_blocking(move || {
             let begun = Instant::now();
-            let mut output = match tool {
+            let output = match tool {
                 Some(tool) => guarded(tool.as_ref(), &pending, &cancel, hooks.as_ref(), &sender),
                 None => Output::error("the tool is gone"),
             };
-            hooks.tool_finished(&pending.call, &mut output);
             // Nobody listens any more once the task has been given up.
             let _ = sender.send(Report::Finished { place, output, duration: begun.elapsed() });
         });
@@ -221,7 +234,12 @@ fn guarded(
     let context = ToolContext { call_id: id, cancel, progress: &progress };
     let none = Object::new();
     let arguments = pending.call.input.object().unwrap_or(&none);
-    caught(|| tool.run(arguments, &context)).unwrap_or_else(|defect| {
+    let run = || {
+        let mut output = tool.run(arguments, &context);
+        hooks.tool_finished(&pending.call, &mut output);
+        output
+    };
+    caught(run).unwrap_or_else(|defect| {
         Output::error(format!("the tool failed with an internal error: {defect}; try another way"))
     })
 }

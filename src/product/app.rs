@@ -272,8 +272,12 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
                 let text = "There is no session of this directory yet; a new one begins.";
                 Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
             }
-            Some(Opened { mut session, messages, grant, model: _, notices }) => {
+            Some(Opened { mut session, messages, grant, model: _, mut notices }) => {
                 session.append_model(origin)?;
+                if let Some(grant) = grant {
+                    let text = format!("The session goes on with what was allowed in it: {}.", grant.as_str());
+                    notices.push(Notice::new(NoticeCode::Session, text));
+                }
                 Ok(Opening { session, messages, grant, notices })
             }
         },

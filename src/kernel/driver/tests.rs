@@ -116,6 +116,16 @@ fn words(text: &str) -> Reply {
 }
 
 async fn run(replies: Vec<Reply>, tools: &Toolbox, cancel: Cancel, timeout: Option<Duration>) -> (Outcome, Kept, Node) {
+    run_hooked(replies, tools, cancel, timeout, Arc::new(NoHooks)).await
+}
+
+async fn run_hooked(
+    replies: Vec<Reply>,
+    tools: &Toolbox,
+    cancel: Cancel,
+    timeout: Option<Duration>,
+    hooks: Arc<dyn Hooks>,
+) -> (Outcome, Kept, Node) {
     let info = ModelInfo {
         origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
         label: "m".into(),
@@ -139,7 +149,7 @@ async fn run(replies: Vec<Reply>, tools: &Toolbox, cancel: Cancel, timeout: Opti
         model: &model,
         tools,
         gate: &AllowAll,
-        hooks: Arc::new(NoHooks),
+        hooks,
         sink: &mut kept,
         system: "".into(),
         options: Options::default(),
@@ -173,6 +183,26 @@ async fn a_panic_in_a_tool_is_a_result() {
     let (outcome, kept, _) = run(vec![calls(1), words("done")], &tools, Cancel::new(), None).await;
     assert_eq!(outcome.end, End::Answered);
     assert!(kept.results[0].is_error);
+}
+
+/// Fails where it must not.
+struct Broken;
+
+impl Hooks for Broken {
+    fn tool_progress(&self, _: &mut String) {}
+
+    fn tool_finished(&self, _: &ToolCall, _: &mut Output) {
+        panic!("a defect");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_a_hook_is_a_result_too() {
+    let (outcome, kept, _) =
+        run_hooked(vec![calls(1), words("done")], &tool(|_| Output::ok("")), Cancel::new(), None, Arc::new(Broken))
+            .await;
+    assert_eq!(outcome.end, End::Answered);
+    assert!(kept.results[0].is_error && format!("{:?}", kept.results[0].content).contains("a defect"));
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use super::event::{Context, Event, Notice, NoticeCode};
 use super::input::{Input, Stop};
 use super::loop_guard::{Alarm, fingerprint, signature};
 use super::port::{Denial, DeniedBy, PendingCall, Verdict};
-use super::retry::{self, Decision, Policy};
+use super::retry::{self, Decision, Policy, Retries};
 use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
 use batch::Batch;
@@ -57,7 +57,7 @@ enum Phase {
     /// The model is being asked, or a wait precedes the next attempt.
     Asking {
         choice: ToolChoice,
-        retries: u32,
+        retries: Retries,
     },
     /// The calls are being checked.
     Preparing(Batch),
@@ -155,14 +155,14 @@ impl Node {
         }));
         self.task.turns += 1;
         effects.push(Effect::Ask(choice));
-        Phase::Asking { choice, retries: 0 }
+        Phase::Asking { choice, retries: Retries::default() }
     }
 
     fn replied(
         &mut self,
         reply: Reply,
         choice: ToolChoice,
-        retries: u32,
+        retries: Retries,
         shown: bool,
         dice: f64,
         effects: &mut Effects,
@@ -219,24 +219,22 @@ impl Node {
         &mut self,
         error: &ModelError,
         choice: ToolChoice,
-        retries: u32,
+        retries: Retries,
         shown: bool,
         dice: f64,
         effects: &mut Effects,
     ) -> Phase {
         match retry::decide(&self.settings.retry, retries, error, dice) {
-            Decision::Wait(wait) => {
+            Decision::Again { wait, number, allowed } => {
                 let text = format!(
-                    "{}, trying again in {} ({} of {}): {}",
+                    "{}, trying again in {} ({number} of {allowed}): {}",
                     trouble(error.kind),
                     retry::spoken(wait),
-                    retries + 1,
-                    self.settings.retry.max_retries,
                     error.message
                 );
                 effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));
                 effects.push(Effect::Wait(wait));
-                Phase::Asking { choice, retries: retries + 1 }
+                Phase::Asking { choice, retries: retries.after(error.kind) }
             }
             Decision::GiveUp(error) => self.fail(error, effects),
         }

@@ -1,6 +1,7 @@
 //! The first to hear what happens: the session keeps it, then the watcher sees it.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
@@ -16,6 +17,8 @@ pub(super) struct Recorder<'a> {
     watch: &'a mut dyn FnMut(&Event),
     recorded: Option<&'a mut Results>,
     on_first_command: &'a mut Option<String>,
+    /// The first failure of a sync beside the task; the system reports each only once.
+    unsynced: Arc<Mutex<Option<io::Error>>>,
 }
 
 impl<'a> Recorder<'a> {
@@ -25,12 +28,14 @@ impl<'a> Recorder<'a> {
         recorded: Option<&'a mut Results>,
         on_first_command: &'a mut Option<String>,
     ) -> Self {
-        Self { session, watch, recorded, on_first_command }
+        Self { session, watch, recorded, on_first_command, unsynced: Arc::default() }
     }
 
     /// Brings everything to the disk; a task that is shown as done is synced.
     pub(super) fn finish(mut self) {
         let synced = self.session.sync().run();
+        let earlier = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let synced = earlier.map_or(synced, Err);
         let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
         self.kept(synced.map_err(lost));
     }
@@ -65,8 +70,14 @@ impl Sink for Recorder<'_> {
             // The disk works while the model does.
             Event::TurnStarted { .. } => {
                 let sync = self.session.sync();
-                // A failure shows again, and is told, when the task ends.
-                tokio::task::spawn_blocking(move || drop(sync.run()));
+                if !sync.is_empty() {
+                    let unsynced = Arc::clone(&self.unsynced);
+                    tokio::task::spawn_blocking(move || {
+                        if let Err(error) = sync.run() {
+                            unsynced.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                        }
+                    });
+                }
             }
             Event::ToolStarted { name, .. } if name == bash::NAME => {
                 if let Some(text) = self.on_first_command.take() {

@@ -164,10 +164,10 @@ impl Gate for Headless {
             Judgement::Deny(denial) if denial.by != DeniedBy::User => Verdict::Deny(denial),
             // What a person once said to another question is no answer to this one.
             Judgement::Deny(_) | Judgement::Ask => {
-                let reason = format!(
-                    "denied: this call is {} and nobody can be asked in this run; say in your answer what you could not do",
-                    call.risk.as_str()
-                );
+                let reason =
+                    "denied: it is not allowed yet and nobody can be asked in this run; say in your answer what \
+                              you could not do"
+                        .to_owned();
                 Verdict::Deny(Denial { reason, by: DeniedBy::Nobody })
             }
         });

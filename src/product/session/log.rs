@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::base::jsonl::{Picker, Span};
@@ -68,18 +69,23 @@ struct OpenFile {
     file: Arc<File>,
     path: PathBuf,
     id: String,
-    /// The folder, until the file's name in it was synced.
-    new_in: Option<PathBuf>,
+    /// The folder of a file that is new, and whether its name there has been synced.
+    new_in: Option<(PathBuf, Arc<AtomicBool>)>,
 }
 
 /// Brings to the disk what was written so far. May be sent to another thread, so that nobody has to wait.
 #[derive(Debug, Default)]
 pub struct Sync {
     file: Option<Arc<File>>,
-    folder: Option<PathBuf>,
+    folder: Option<(PathBuf, Arc<AtomicBool>)>,
 }
 
 impl Sync {
+    /// Whether there is nothing to wait for.
+    pub fn is_empty(&self) -> bool {
+        self.file.is_none() && self.folder.is_none()
+    }
+
     /// Waits until the disk has it.
     ///
     /// # Errors
@@ -89,10 +95,11 @@ impl Sync {
         if let Some(file) = &self.file {
             file.sync_data()?;
         }
-        match &self.folder {
-            Some(folder) => File::open(folder)?.sync_all(),
-            None => Ok(()),
+        if let Some((folder, synced)) = &self.folder {
+            File::open(folder)?.sync_all()?;
+            synced.store(true, Ordering::SeqCst);
         }
+        Ok(())
     }
 }
 
@@ -169,7 +176,10 @@ impl Log {
     pub fn sync(&mut self) -> Sync {
         match &mut self.place {
             Place::Memory { .. } | Place::Unborn(_) => Sync::default(),
-            Place::Open(open) => Sync { file: Some(Arc::clone(&open.file)), folder: open.new_in.take() },
+            Place::Open(open) => {
+                open.new_in.take_if(|(_, synced)| synced.load(Ordering::SeqCst));
+                Sync { file: Some(Arc::clone(&open.file)), folder: open.new_in.clone() }
+            }
         }
     }
 
@@ -218,7 +228,12 @@ fn bear(birth: &mut Birth, records: &VecDeque<Vec<u8>>) -> io::Result<OpenFile> 
         let _ = fs::remove_file(&path);
         return Err(error);
     }
-    Ok(OpenFile { file: Arc::new(file), path, id: birth.header.id.clone(), new_in: Some(birth.folder.clone()) })
+    Ok(OpenFile {
+        file: Arc::new(file),
+        path,
+        id: birth.header.id.clone(),
+        new_in: Some((birth.folder.clone(), Arc::default())),
+    })
 }
 
 fn create(birth: &mut Birth) -> io::Result<(File, PathBuf)> {

@@ -1,9 +1,7 @@
 //! Reading a call's arguments into a struct, with complaints a model can act on.
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
 use crate::base::json::Object;
+use serde::de::DeserializeOwned;
 
 /// Reads the arguments strictly: a missing, mistyped or unknown parameter is an error.
 ///
@@ -13,7 +11,7 @@ use crate::base::json::Object;
 ///
 /// The parser's complaint, which names the parameter.
 pub fn parse<T: DeserializeOwned>(arguments: &Object) -> Result<T, String> {
-    serde_path_to_error::deserialize(Value::Object(arguments.clone())).map_err(|error| {
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
         let place = error.path().to_string();
         let problem = error.into_inner().to_string().replace("field", "parameter");
         if place == "." { problem } else { format!("{place}: {problem}") }
