@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::path::open_home;
+
 /// The process's surroundings, as a value.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
@@ -33,9 +35,6 @@ impl Env {
 
     /// `path` with a leading `~` replaced by the home directory, made absolute against the working directory.
     pub fn absolute(&self, path: &Path) -> PathBuf {
-        match (path.strip_prefix("~"), &self.home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.cwd.join(path),
-        }
+        open_home(path, &self.cwd, self.home.as_deref())
     }
 }

@@ -7,6 +7,7 @@ pub mod json;
 pub mod jsonl;
 pub mod lock;
 pub mod panic;
+pub mod path;
 pub mod paths;
 pub mod text;
 pub mod zone;

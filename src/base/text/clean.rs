@@ -11,6 +11,7 @@ mod tests;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::visible;
 use escape::Escape;
 
 /// The longest line that is held back until it ends, in bytes. A progress bar is far shorter; what is longer is given
@@ -169,6 +170,14 @@ pub fn clean(raw: impl AsRef<[u8]>) -> String {
     cleaner.push(raw, &mut |piece| text.push_str(piece));
     cleaner.finish(&mut |piece| text.push_str(piece));
     text
+}
+
+/// A whole text, cleaned, as one line: every run of blanks and line breaks is one blank, and what would still hide or turn
+/// the reading direction is spelt. A carriage return is a blank too: a message replaces nothing of itself.
+pub fn line(raw: &str) -> String {
+    let text = clean(raw.replace('\r', "\n"));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    visible::line(&words.join(" ")).into_owned()
 }
 
 /// How many bytes at the beginning of a valid UTF-8 text hold no control character but line breaks and tabs.

@@ -58,6 +58,11 @@ fn redraws_leave_their_last_state() {
 }
 
 #[test]
+fn a_line_is_one_and_hides_nothing() {
+    assert_eq!(line("  \x1b[1mno\rone\r\n\ttwo\x1b[0m  \u{202e}three\n"), "no one two \\u{202e}three");
+}
+
+#[test]
 fn broken_bytes_are_replaced() {
     assert_eq!(clean(b"caf\xe9 \xc4\xe3\xba\xc3\n"), "caf\u{fffd} \u{fffd}\u{fffd}\u{fffd}\n");
     assert_eq!(clean(b"cut \xf0\x9f\x91"), "cut \u{fffd}");
