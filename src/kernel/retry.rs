@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
+use crate::base::text::numbers;
 use crate::model::error::{ErrorKind, ModelError};
 
-/// The first wait; each further one is twice as long (the client specification's curve).
+/// The first wait; each further one is twice as long, so that a server under load soon has rest.
 const BASE: Duration = Duration::from_secs(1);
 /// The first wait after an empty answer: the server is well, so there is little to wait for.
 const BASE_AFTER_EMPTY: Duration = Duration::from_millis(250);
@@ -90,20 +91,10 @@ fn too_long(error: &ModelError, named: Duration, cap: Duration) -> ModelError {
     let message = format!(
         "{}; the server asks to wait {}, longer than http.retry_cap ({} s)",
         error.message,
-        spoken(named),
+        numbers::wait(named),
         cap.as_secs()
     );
     ModelError { message, retryable: true, ..error.clone() }
-}
-
-/// A wait for people: `4 s`, `12 min`, `3 h 20 min`.
-pub fn spoken(wait: Duration) -> String {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    match seconds {
-        0..=119 => format!("{seconds} s"),
-        120..=7_199 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
 }
 
 #[cfg(test)]
@@ -152,15 +143,6 @@ mod tests {
         let twice = after_trouble.after(ErrorKind::Empty).after(ErrorKind::Empty);
         assert!(matches!(decide(&POLICY, twice, &empty, 0.0), Decision::GiveUp(_)));
         assert!(matches!(decide(&POLICY, total(4), &empty, 0.0), Decision::GiveUp(_)), "one cap for all");
-    }
-
-    #[test]
-    fn waits_are_spoken() {
-        for (seconds, expected) in
-            [(0.2, "1 s"), (4.0, "4 s"), (119.0, "119 s"), (720.0, "12 min"), (12_000.0, "3 h 20 min")]
-        {
-            assert_eq!(spoken(Duration::from_secs_f64(seconds)), expected);
-        }
     }
 
     proptest! {

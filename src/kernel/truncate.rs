@@ -9,7 +9,7 @@ mod tests;
 use std::path::Path;
 
 use super::tool::{Captured, Gap, Limits, Output};
-use crate::base::text::cut;
+use crate::base::text::{cut, numbers};
 
 /// What the model gets to see of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,23 +110,10 @@ struct Omitted {
 impl Omitted {
     fn line(&self, full_output: Option<&Path>) -> String {
         let [chars, all_chars, first, last, all_lines] =
-            [self.chars, self.all_chars, self.first_line, self.last_line, self.all_lines].map(with_separators);
+            [self.chars, self.all_chars, self.first_line, self.last_line, self.all_lines].map(numbers::grouped);
         let rest = full_output.map_or_else(String::new, |path| format!("; full output: {}", path.display()));
         format!("[... {chars} of {all_chars} characters omitted (lines {first}–{last} of {all_lines}){rest} ...]")
     }
-}
-
-/// `12345` as `12,345`.
-fn with_separators(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn chars(text: &str) -> u64 {

@@ -9,6 +9,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::base::text::numbers;
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, ToolResult};
@@ -229,7 +230,7 @@ impl Node {
                 let text = format!(
                     "{}, trying again in {} ({number} of {allowed}): {}",
                     trouble(error.kind),
-                    retry::spoken(wait),
+                    numbers::wait(wait),
                     error.message
                 );
                 effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));

@@ -118,11 +118,4 @@ proptest! {
         let markers = fitted.text.lines().filter(|line| line.starts_with("[... ") && line.ends_with(" ...]")).count();
         prop_assert_eq!(markers, usize::from(fitted.truncated));
     }
-
-    #[test]
-    fn numbers_are_grouped(number: u64) {
-        let text = with_separators(number);
-        prop_assert_eq!(text.replace(',', ""), number.to_string());
-        prop_assert!(text.split(',').skip(1).all(|group| group.len() == 3) && !text.starts_with(','));
-    }
 }

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::base::json::Object;
+use crate::base::text::likeness::closest;
 
 use super::ids::IdStyle;
 
@@ -276,25 +277,8 @@ fn choice<T: Copy>(key: &str, value: &Value, words: &[(&str, T)]) -> Result<T, S
 }
 
 fn unknown_key(key: &str) -> String {
-    let nearest = KEYS.iter().min_by_key(|known| distance(key, known));
-    let hint = nearest.map(|known| format!(", did you mean `{known}`?")).unwrap_or_default();
+    let hint = closest(key, KEYS.iter().copied()).map(|known| format!(", did you mean `{known}`?")).unwrap_or_default();
     format!("unknown key `{key}`{hint}")
-}
-
-/// Levenshtein's distance, in characters.
-fn distance(one: &str, two: &str) -> usize {
-    let two: Vec<char> = two.chars().collect();
-    let mut row: Vec<usize> = (0..=two.len()).collect();
-    for (number, from) in one.chars().enumerate() {
-        let mut left = number + 1;
-        let mut next = vec![left];
-        for ((to, above_left), above) in two.iter().zip(&row).zip(row.iter().skip(1)) {
-            left = (above_left + usize::from(from != *to)).min(above + 1).min(left + 1);
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 /// The host in an address, without user, port and path; good enough to look a vendor up.

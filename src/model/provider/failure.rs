@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::base::text::cut;
+use crate::base::text::{clean, cut};
 use crate::model::error::{ErrorKind, ModelError};
 
 /// How much of a provider's message is kept: whole sentences fit, a page does not.
@@ -220,13 +220,10 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
     }
 }
 
-/// `text` with every run of blanks and control characters as one blank, cut to a length an error may have.
+/// `text` as one line without control characters, cut to a length an error may have.
 pub fn one_line(text: &str) -> String {
     // Cut first: a server may send megabytes.
-    let text = cut::ellipsis(text.trim(), MESSAGE_CHARS);
-    let words: Vec<&str> =
-        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    words.join(" ")
+    clean::line(&cut::ellipsis(text.trim(), MESSAGE_CHARS))
 }
 
 /// The error of a stream that ended before the answer did.
