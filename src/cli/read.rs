@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use serde_json::{Value, json};
 
 use super::{Cli, ModelOptions, RightsOptions, Task, TaskOnly};
-use crate::product::config::keys::closest;
+use crate::base::text::likeness::closest;
 use crate::product::config::{Flag, Flags, ProjectTrust};
 use crate::product::error::Error;
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::{DONE, Form, written};
 use crate::base::env::Env;
 use crate::base::json::Object;
+use crate::base::text::visible;
 use crate::product::config::keys::{self, KEYS, Key, KeyPath, Place};
 use crate::product::config::kind::Kind;
 use crate::product::config::layer::{Held, Problem, Source};
-use crate::product::config::mask::{masked, printable};
+use crate::product::config::mask::masked;
 use crate::product::config::{Flags, Loaded, inspect};
 use crate::product::error::Error;
 use crate::product::files;
@@ -117,7 +118,7 @@ fn show(loaded: &Loaded, path: &[String], form: Form, out: &mut dyn Write) -> io
             ];
             for row in &rows {
                 let [name, value] = widths;
-                writeln!(out, "{:name$}  {:value$}  {}", printable(&row.path.join(".")), row.text(), row.origin())?;
+                writeln!(out, "{:name$}  {:value$}  {}", visible::line(&row.path.join(".")), row.text(), row.origin())?;
                 if !path.is_empty() {
                     row.write_said(out)?;
                 }
@@ -161,8 +162,8 @@ impl Row<'_> {
     fn text(&self) -> String {
         let text = match (self.held, self.value()) {
             (None, _) => "-".to_owned(),
-            (Some(_), Value::String(text)) if !text.is_empty() => printable(&text).replace('\n', "\\n"),
-            (Some(_), value) => printable(&value.to_string()),
+            (Some(_), Value::String(text)) if !text.is_empty() => visible::line(&text).into_owned(),
+            (Some(_), value) => visible::line(&value.to_string()).into_owned(),
         };
         if self.key.name == "sandbox.mode" { sandbox_mode(&text) } else { text }
     }
@@ -170,7 +171,7 @@ impl Row<'_> {
     fn origin(&self) -> String {
         let Some(Held { source, .. }) = self.held else { return "not set".to_owned() };
         match source.detail() {
-            Some(detail) => format!("{}: {}", source.layer(), printable(&detail)),
+            Some(detail) => format!("{}: {}", source.layer(), visible::line(&detail)),
             None => source.layer().to_owned(),
         }
     }
@@ -179,8 +180,8 @@ impl Row<'_> {
         writeln!(out, "    {} ({})", self.key.doc, self.key.kind.expected())?;
         let said = self.held.map(|held| held.said.as_slice()).unwrap_or_default();
         for (source, value) in said.iter().rev() {
-            let value = printable(&masked(&self.path, value).to_string());
-            writeln!(out, "    {} says {value}", printable(&source.to_string()))?;
+            let value = masked(&self.path, value).to_string();
+            writeln!(out, "    {} says {}", visible::line(&source.to_string()), visible::line(&value))?;
         }
         Ok(())
     }
@@ -278,7 +279,7 @@ const USER_RANK: u8 = 3;
 fn confirm(file: &std::path::Path, above: Option<&Held>, out: &mut dyn Write) -> io::Result<u8> {
     writeln!(out, "written to {}", file.display())?;
     if let Some(held) = above {
-        writeln!(out, "here {} overrides it", printable(&held.source.to_string()))?;
+        writeln!(out, "here {} overrides it", visible::line(&held.source.to_string()))?;
     }
     out.flush()?;
     Ok(DONE)
@@ -287,7 +288,7 @@ fn confirm(file: &std::path::Path, above: Option<&Held>, out: &mut dyn Write) ->
 fn parse(key: &Key, name: &str, text: &str) -> Result<Value, Error> {
     key.kind.parse(text).map_err(|expected| {
         // What was typed may be a key that went to the wrong place.
-        let shown = if key.kind == Kind::Secret { String::new() } else { format!(", not `{}`", printable(text)) };
+        let shown = if key.kind == Kind::Secret { String::new() } else { format!(", not `{}`", visible::line(text)) };
         Error::usage(format!("`{name}`: expected {expected}{shown}"))
     })
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Form;
-use crate::base::text::cut;
+use crate::base::text::numbers::count;
+use crate::base::text::{cut, visible};
 use crate::product::error::Error;
 use crate::product::session::list::Info;
 use crate::product::session::name;
@@ -78,12 +79,11 @@ pub fn info_json(info: &Info) -> Value {
 fn info_line(info: &Info, scope: Scope) -> String {
     let when = name::readable(info.updated_at);
     let title = info.name.as_deref().or(info.title.as_deref()).unwrap_or("(nothing said)");
-    let plural = if info.messages == 1 { "message " } else { "messages" };
     let place = match scope {
         Scope::Here => String::new(),
-        Scope::All => format!("{:<CWD_CHARS$}  ", visible_line(cut::tail(&info.cwd, CWD_CHARS))),
+        Scope::All => format!("{:<CWD_CHARS$}  ", visible::line(cut::tail(&info.cwd, CWD_CHARS))),
     };
-    format!("{}  {when}  {:>5} {plural}  {place}{}\n", info.id, info.messages, visible_line(title))
+    format!("{}  {when}  {:>14}  {place}{}\n", info.id, count(info.messages, "message"), visible::line(title))
 }
 
 fn history_json(history: &History) -> Value {
@@ -99,7 +99,7 @@ fn history_text(history: &History) -> String {
     let mut text = format!("session  {id}\n");
     let mut line = |key: &str, value: &str| {
         if !value.is_empty() {
-            let _ = writeln!(text, "{key:<8} {}", visible_line(value));
+            let _ = writeln!(text, "{key:<8} {}", visible::line(value));
         }
     };
     line("name", name.as_deref().unwrap_or_default());
@@ -109,7 +109,7 @@ fn history_text(history: &History) -> String {
     line("copy of", header.parent.as_deref().unwrap_or_default());
     line("file", &path.display().to_string());
     if *broken > 0 {
-        line("damage", &format!("{broken} lines could not be read in full"));
+        line("damage", &format!("{} could not be read in full", count(*broken as u64, "line")));
     }
     for record in records {
         record_text(record, &mut text);
@@ -126,7 +126,7 @@ fn record_text(record: &Value, text: &mut String) {
     let role = string(record, "role");
     // Results follow their calls without a heading of their own.
     if role != "tool" {
-        let _ = write!(text, "\n── {} ──\n", visible_line(role));
+        let _ = write!(text, "\n── {} ──\n", visible::line(role));
     }
     for part in record.get("content").and_then(Value::as_array).into_iter().flatten() {
         part_text(part, text);
@@ -138,20 +138,20 @@ fn part_text(part: &Value, text: &mut String) {
         "text" => push_visible(text, string(part, "text")),
         "reasoning" => {
             for line in string(part, "text").lines() {
-                let _ = writeln!(text, "  | {}", visible_line(line));
+                let _ = writeln!(text, "  | {}", visible::line(line));
             }
         }
         "image" => {
-            let _ = writeln!(text, "[picture, {}]", visible_line(string(part, "media_type")));
+            let _ = writeln!(text, "[picture, {}]", visible::line(string(part, "media_type")));
         }
         "tool_use" => {
             let input = part.get("input").map(Value::to_string).unwrap_or_default();
             let raw = part.get("raw").and_then(Value::as_str).unwrap_or(&input);
-            let _ = writeln!(text, "> {} {}", visible_line(string(part, "name")), visible_line(raw));
+            let _ = writeln!(text, "> {} {}", visible::line(string(part, "name")), visible::line(raw));
         }
         "tool_result" => result_text(part, text),
         other => {
-            let _ = writeln!(text, "[{}]", visible_line(other));
+            let _ = writeln!(text, "[{}]", visible::line(other));
         }
     }
 }
@@ -163,12 +163,12 @@ fn result_text(result: &Value, text: &mut String) {
     for part in result.get("content").and_then(Value::as_array).into_iter().flatten() {
         let mut inner = String::new();
         part_text(part, &mut inner);
-        let count = inner.lines().count();
+        let lines = inner.lines().count();
         for line in inner.lines().take(RESULT_LINES) {
             let _ = writeln!(text, "  {line}");
         }
-        if count > RESULT_LINES {
-            let _ = writeln!(text, "  … {} more lines", count - RESULT_LINES);
+        if lines > RESULT_LINES {
+            let _ = writeln!(text, "  … {}", count((lines - RESULT_LINES) as u64, "more line"));
         }
     }
 }
@@ -179,26 +179,8 @@ fn string<'a>(value: &'a Value, key: &str) -> &'a str {
 
 fn push_visible(text: &mut String, said: &str) {
     for line in said.lines() {
-        let _ = writeln!(text, "{}", visible_line(line));
+        let _ = writeln!(text, "{}", visible::line(line));
     }
-}
-
-/// One line in which nothing can move the cursor, hide, or turn the text around.
-fn visible_line(text: &str) -> String {
-    let mut visible = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' => visible.push_str("    "),
-            '\n' => visible.push('⏎'),
-            // The directional controls of Unicode: text that reads otherwise than it is.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                visible.extend(character.escape_unicode());
-            }
-            character if character.is_control() => visible.extend(character.escape_default()),
-            character => visible.push(character),
-        }
-    }
-    visible
 }
 
 fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{DONE, NO, written};
 use crate::base::clock::Clock;
 use crate::base::env::Env;
-use crate::product::config::mask::printable;
+use crate::base::text::visible;
 use crate::product::config::trust::{self, Trust};
 use crate::product::config::{Flags, Loaded, ProjectTrust, inspect};
 use crate::product::error::Error;
@@ -43,11 +43,12 @@ pub fn run(
     let root = &loaded.project.root;
     match loaded.trust {
         Trust::NotNeeded => written(
-            writeln!(out, "{} brings nothing that needs trust", printable(&root.display().to_string())).map(|()| DONE),
+            writeln!(out, "{} brings nothing that needs trust", visible::line(&root.display().to_string()))
+                .map(|()| DONE),
         ),
-        Trust::Given => {
-            written(writeln!(out, "{} is trusted as it stands", printable(&root.display().to_string())).map(|()| DONE))
-        }
+        Trust::Given => written(
+            writeln!(out, "{} is trusted as it stands", visible::line(&root.display().to_string())).map(|()| DONE),
+        ),
         Trust::Missing | Trust::Changed | Trust::ThisRun => {
             let answer = match ask(&loaded, input, out) {
                 Ok(answer) => answer,
@@ -64,7 +65,8 @@ pub fn run(
 }
 
 fn ask(loaded: &Loaded, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<bool> {
-    let root = printable(&loaded.project.root.display().to_string());
+    let root = loaded.project.root.display().to_string();
+    let root = visible::line(&root);
     let what = match loaded.trust {
         Trust::Changed => "has changed since you trusted it, and would now bring in",
         Trust::NotNeeded | Trust::Missing | Trust::ThisRun | Trust::Given => "would bring in",

@@ -4,8 +4,8 @@ pub mod demo;
 pub mod one_shot;
 
 use crate::base::json::Object;
-use crate::base::text::clean::clean;
 use crate::base::text::cut::ellipsis;
+use crate::base::text::{clean, visible};
 use crate::kernel::event::Event;
 use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
@@ -105,22 +105,22 @@ impl<'a, 'b> Printer<'a, 'b> {
                 if notice.restart {
                     self.said.clear();
                 }
-                self.out.talk(&format!("! {}", one_line(&notice.text, usize::MAX)));
+                self.out.talk(&format!("! {}", clean::line(&notice.text)));
             }
             Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
-                self.out.talk(&one_line(&format!("∙ {name} {}", target(arguments)), PROGRESS_CHARS));
+                self.out.talk(&ellipsis(&visible::line(&format!("∙ {name} {}", target(arguments))), PROGRESS_CHARS));
             }
             Event::ToolFinished { ok: false, output, .. } if self.talk != Talk::Quiet => {
                 let lines = output.lines().rev().filter(|line| !line.trim().is_empty());
                 let last: Vec<_> = lines.take(FAILURE_LINES).collect();
                 let last: Vec<_> = last.into_iter().rev().collect();
-                self.out.talk(&one_line(&format!("  ✗ {}", last.join(" · ")), PROGRESS_CHARS));
+                self.out.talk(&ellipsis(&format!("  ✗ {}", clean::line(&last.join(" · "))), PROGRESS_CHARS));
             }
             Event::TurnFinished { turn, stop, usage, cost } => {
                 let said = std::mem::take(&mut self.said);
                 // The last turn's text is the answer, and goes to stdout.
                 if *stop == StopReason::ToolUse && self.talk != Talk::Quiet && !said.trim().is_empty() {
-                    self.out.talk(clean(said.as_bytes()).trim());
+                    self.out.talk(visible::lines(&clean::clean(said)).trim());
                 }
                 if self.talk != Talk::Verbose {
                     return;
@@ -148,12 +148,6 @@ impl<'a, 'b> Printer<'a, 'b> {
 fn target(arguments: &Object) -> &str {
     let known = ["command", "path", "pattern"].into_iter().find_map(|name| arguments.get(name)?.as_str());
     known.or_else(|| arguments.values().find_map(|value| value.as_str())).unwrap_or_default()
-}
-
-/// Text from outside as one line that cannot drive a terminal.
-fn one_line(text: &str, chars: usize) -> String {
-    let words = clean(text.as_bytes());
-    ellipsis(words.split('\n').collect::<Vec<_>>().join(" ").trim_end(), chars)
 }
 
 #[cfg(test)]
@@ -198,7 +192,7 @@ mod tests {
     fn text_is_the_answer_and_talk_goes_to_stderr() {
         let (stdout, stderr) = printed(Format::Text, Talk::Usual);
         assert_eq!(stdout, "The end\n");
-        assert_eq!(stderr, "∙ execute_bash echo hi there\n! one line was skipped\n");
+        assert_eq!(stderr, "∙ execute_bash echo ␛]0;x␇hi␊there\n! one line was skipped\n");
         assert_eq!(printed(Format::Text, Talk::Quiet).1, "! one line was skipped\n");
     }
 

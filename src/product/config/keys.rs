@@ -3,6 +3,7 @@
 //! Holds no values of a user, and does not know where they come from.
 
 use super::kind::Kind;
+use crate::base::text::likeness::closest;
 
 /// A key's place, segment by segment: `bash.timeout` is `["bash", "timeout"]`.
 pub type KeyPath = Vec<String>;
@@ -179,14 +180,6 @@ pub fn nearest(path: &[String]) -> Option<String> {
     // A key written without its group, such as `deny_read`.
     let of_a_group = KEYS.iter().find(|key| key.name.rsplit('.').next() == Some(last.as_str()) && path.len() == 1);
     of_a_group.map(|key| key.name).or_else(|| closest(&whole, KEYS.iter().map(|key| key.name))).map(str::to_owned)
-}
-
-/// The candidate that is spelt most like `word`, if a typing error or two would explain the difference.
-pub fn closest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // One slip for every three letters: `confg`, `sesions`, `timeot`; two short words are not alike by accident.
-    let allowed = (word.chars().count() / 3).min(3);
-    let ranked = candidates.map(|candidate| (strsim::osa_distance(word, candidate), candidate));
-    ranked.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What may be shown: secrets masked, text of strangers made harmless.
+//! What may be shown of settings: secrets are masked.
 //!
 //! Knows which values are secret; prints nothing.
 
@@ -90,19 +90,6 @@ pub fn without_password(address: &str) -> String {
     }
 }
 
-/// Text that somebody else wrote, with everything that could move a cursor or turn the reading direction spelt out.
-pub fn printable(text: &str) -> String {
-    let harmless = |c: char| {
-        c == '\n'
-            || !(c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'))
-    };
-    if text.chars().all(harmless) {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if harmless(c) { c.to_string() } else { c.escape_unicode().to_string() }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,11 +110,5 @@ mod tests {
         assert_eq!(shown("base_url", json!("http://h/a@b")), "\"http://h/a@b\"");
         assert_eq!(shown("system_prompt", json!("@a/b@c")), "\"@a/b@c\"");
         assert_eq!(without_password("me:sk-1@proxy:3128"), format!("{MASK}@proxy:3128"));
-    }
-
-    #[test]
-    fn strangers_text_cannot_move_the_cursor() {
-        assert_eq!(printable("a\u{1b}[2Jb\u{202e}"), "a\\u{1b}[2Jb\\u{202e}");
-        assert_eq!(printable("naïve 天\n"), "naïve 天\n");
     }
 }

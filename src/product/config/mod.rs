@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::base::env::Env;
+use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::product::auth::secret::Secret;
 use crate::product::auth::{self, RunKey};
@@ -30,7 +31,6 @@ use crate::product::files;
 
 use keys::Place;
 use layer::{Entry, Problem, Source, Values};
-use mask::printable;
 use paths::Paths;
 use project::Project;
 use settings::Settings;
@@ -330,7 +330,7 @@ fn notice(problem: &Problem) -> Notice {
         Some(hint) => format!("{}; {hint}", problem.message),
         None => problem.message.clone(),
     };
-    Notice::new(NoticeCode::Config, printable(&text).replace('\n', " "))
+    Notice::new(NoticeCode::Config, visible::line(&text.replace('\n', " ")).into_owned())
 }
 
 #[cfg(test)]

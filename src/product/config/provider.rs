@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::choose::{REPLAY, is_known, own_providers, provider_at};
-use super::keys::closest;
 use super::layer::Values;
 use super::presets::{PRESETS, preset};
 use super::{Loaded, probe};
 use crate::base::env::Env;
 use crate::base::json::Object;
+use crate::base::text::likeness::closest;
 use crate::kernel::event::Notice;
 use crate::model::message::Origin;
 use crate::model::usage::Price;

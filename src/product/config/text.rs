@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use super::layer::{Problem, Source};
 use super::project::Project;
 use crate::base::env::Env;
+use crate::base::path::canonical;
 use crate::product::files;
-use crate::product::tool::workspace::{Workspace, canonical};
+use crate::product::tool::workspace::Workspace;
 
 /// What a text's path is relative to, and how far it may lead.
 pub struct Reach<'a> {

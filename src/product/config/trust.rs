@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::layer::Entry;
-use super::mask::printable;
 use super::project::{MCP_FILE, Project};
 use crate::base::clock::Clock;
+use crate::base::text::visible;
 use crate::product::files::{self, FileError};
 
 /// The record's name in the data folder.
@@ -54,8 +54,8 @@ impl Withheld {
         for (name, value) in &self.items {
             let value = serde_json::to_string_pretty(value).unwrap_or_default().replace('\n', "\n  ");
             // Writing to a String cannot fail.
-            let name = printable(name).replace('\n', "\\n");
-            let _ = writeln!(text, "  {name}: {}", printable(&value));
+            let name = visible::line(name);
+            let _ = writeln!(text, "  {name}: {}", visible::lines(&value));
         }
         text
     }
@@ -68,7 +68,7 @@ impl Withheld {
                 _ => name.clone(),
             };
             let cut: String = full.chars().take(MAX_NAME).collect();
-            printable(&cut)
+            visible::line(&cut).into_owned()
         });
         let mut names = named.collect::<Vec<_>>().join(", ");
         if let Some(more) = self.items.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
-use crate::base::text::cut;
+use crate::base::text::{cut, visible};
 use crate::base::zone;
 
 /// The most characters of the whole block.
@@ -165,8 +165,7 @@ fn path(path: &Path) -> String {
 
 /// `text` on one line and without what could close the block: names of folders and branches are not ours.
 fn plain(text: &str, chars: usize) -> String {
-    let line: String =
-        text.chars().map(|c| if c.is_control() || c == '<' || c == '>' { '\u{FFFD}' } else { c }).collect();
+    let line = visible::line(text).replace(['<', '>'], "\u{FFFD}");
     cut::ellipsis(&line, chars)
 }
 

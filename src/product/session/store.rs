@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::base::clock::Clock;
 use crate::base::lock;
+use crate::base::text::numbers::count;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::message::{Message, Origin};
 use crate::product::error::Error;
@@ -123,7 +124,7 @@ impl Store {
         let mut notices = Vec::new();
         let broken = loaded.broken + unreadable;
         if broken > 0 {
-            let lines = if broken == 1 { "One damaged line".to_owned() } else { format!("{broken} damaged lines") };
+            let lines = count(broken as u64, "damaged line");
             let text = format!("{lines} of session {} could not be read in full; the rest goes on.", loaded.id(&path));
             notices.push(Notice::new(NoticeCode::Session, text));
         }
