@@ -41,8 +41,9 @@ use super::tool::list::{self, ListFiles};
 use super::tool::read::{self, ReadFile};
 use super::tool::search::{self, SearchFiles};
 use super::tool::seen::Seen;
-use super::tool::workspace::{Workspace, canonical};
+use super::tool::workspace::Workspace;
 use super::tool::write::{self, WriteFile};
+use crate::base::path::canonical;
 
 /// What an agent is put together from.
 pub struct Parts<'a> {

@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::text::numbers::{count, grouped};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 use crate::product::tool::arguments;
+use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::walk::glob::Glob;
-use crate::product::tool::walk::missing::missing;
-use crate::product::tool::walk::text::{clean, count, grouped};
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::Workspace;
 
@@ -99,17 +99,19 @@ impl FindFiles {
     fn find(&self, base: &Path, glob: &Glob, context: &ToolContext<'_>) -> Output {
         let root = glob.root();
         if !self.workspace.may_read(root) {
-            let shown = clean(&self.workspace.shown(root));
+            let shown = self.workspace.shown(root);
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be looked into"));
         }
         if !root.is_dir() {
             let is_file = base.is_file();
-            let shown = clean(&self.workspace.shown(base));
+            let shown = self.workspace.shown(base);
             return match (is_file, base.exists()) {
                 (true, _) => Output::error(format!("{shown} is a file; path must be a folder")),
                 // The glob's own folders do not exist: a true answer, no mistake.
-                (false, true) => Output::ok(format!("no file matches: {}", missing(&self.workspace, root))),
-                (false, false) => Output::error(missing(&self.workspace, base)),
+                (false, true) => {
+                    Output::ok(format!("no file matches: {}", explain(&self.workspace, root, Wanted::Any)))
+                }
+                (false, false) => Output::error(explain(&self.workspace, base, Wanted::Any)),
             };
         }
         let files = Mutex::new(First::new(MAX_PATHS));
@@ -139,7 +141,7 @@ impl FindFiles {
     }
 
     fn answer(&self, root: &Path, files: &First, folders: &First, report: &Report) -> Output {
-        let shown = |path: &PathBuf| clean(&self.workspace.shown(path));
+        let shown = |path: &PathBuf| self.workspace.shown(path);
         let mut notes = Vec::new();
         if files.total > files.paths.len() as u64 {
             let (kept, total) = (files.paths.len(), grouped(files.total));
@@ -155,7 +157,7 @@ impl FindFiles {
             let footer = if notes.is_empty() { None } else { Some(format!("({})", notes.join("; "))) };
             return Output { footer, ..Output::ok(text.join("\n")) };
         }
-        let mut text = format!("no file matches under {}", clean(&self.workspace.shown(root)));
+        let mut text = format!("no file matches under {}", self.workspace.shown(root));
         if !folders.paths.is_empty() {
             let names: Vec<String> = folders.paths.iter().map(|path| shown(path) + "/").collect();
             text.push_str(&format!("; folders do: {}", names.join(", ")));

@@ -15,11 +15,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::text::numbers::{count, grouped, size};
+use crate::base::text::visible;
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 use crate::product::tool::arguments;
+use crate::product::tool::missing::{Wanted, explain};
+use crate::product::tool::save;
 use crate::product::tool::walk::closed::Closed;
-use crate::product::tool::walk::missing::missing;
-use crate::product::tool::walk::text::{clean, count, grouped, size};
 use crate::product::tool::walk::{Kind, MAX_ENTRIES, Walk};
 use crate::product::tool::workspace::Workspace;
 
@@ -74,12 +76,12 @@ impl ListFiles {
     }
 
     fn list(&self, root: &Path, depth: usize, context: &ToolContext<'_>) -> Output {
-        let shown = clean(&self.workspace.shown(root));
+        let shown = self.workspace.shown(root);
         if !self.workspace.may_read(root) {
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be listed"));
         }
         match std::fs::metadata(root) {
-            Err(_) => return Output::error(missing(&self.workspace, root)),
+            Err(_) => return Output::error(explain(&self.workspace, root, Wanted::Any)),
             Ok(metadata) if metadata.is_file() => {
                 return Output::error(format!("{shown} is a file of {}, not a folder", size(metadata.len())));
             }
@@ -88,7 +90,7 @@ impl ListFiles {
         }
         let mut listing = Listing::new(&self.workspace, root, context);
         if let Err(error) = listing.gather(depth) {
-            return Output::error(format!("cannot list {shown}: {error}"));
+            return Output::error(format!("cannot list {shown}: {}", save::words(&error)));
         }
         listing.answer(&shown)
     }
@@ -224,7 +226,7 @@ impl<'a> Listing<'a> {
     fn mark_failure(&mut self, folder: &Path, error: &std::io::Error) {
         let siblings = folder.parent().and_then(|parent| self.folders.get_mut(parent));
         if let Some(entry) = siblings.and_then(|entries| entries.iter_mut().find(|entry| entry.path == folder)) {
-            entry.failure = Some(error.to_string());
+            entry.failure = Some(save::words(error));
         }
     }
 
@@ -267,7 +269,7 @@ fn is_opened(folder: &Entry) -> bool {
 
 fn described(entry: &Entry) -> String {
     let name = entry.path.file_name().unwrap_or_default();
-    let mut text = clean(&name.to_string_lossy());
+    let mut text = visible::line(&name.to_string_lossy()).into_owned();
     match entry.kind {
         Kind::Folder => text.push('/'),
         Kind::File => {
@@ -277,7 +279,7 @@ fn described(entry: &Entry) -> String {
         }
         Kind::Link => {
             let target = std::fs::read_link(&entry.path).unwrap_or_default();
-            text.push_str(&format!(" -> {}", clean(&target.to_string_lossy())));
+            text.push_str(&format!(" -> {}", visible::line(&target.to_string_lossy())));
         }
         Kind::Special => text.push_str("  (pipe, socket or device)"),
     }

@@ -4,19 +4,31 @@
 
 use std::path::{Path, PathBuf};
 
-use super::plain;
 use super::workspace::Workspace;
+use crate::base::text::likeness::alike;
+use crate::base::text::visible;
 
 /// Names of a folder that are compared at most; a folder with more is not for guessing.
 const MAX_NAMES: usize = 5_000;
 /// Names that are suggested, or shown where none is near.
 const MAX_SHOWN: usize = 3;
-/// How alike a name has to be, from 0 to 1; lets one typing error in a short name pass.
-const NEAR: f32 = 0.6;
+
+/// What the call needed to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A file.
+    File,
+    /// A file or a folder.
+    Any,
+}
 
 /// `no such file: src/man.rs; did you mean src/main.rs?`, or as much of that as can be said.
-pub fn explain(workspace: &Workspace, path: &Path) -> String {
-    let start = format!("no such file: {}", workspace.shown(path));
+pub fn explain(workspace: &Workspace, path: &Path, wanted: Wanted) -> String {
+    let what = match wanted {
+        Wanted::File => "file",
+        Wanted::Any => "file or folder",
+    };
+    let start = format!("no such {what}: {}", workspace.shown(path));
     let Some((folder, name, rest)) = deepest(path) else {
         return start;
     };
@@ -24,7 +36,7 @@ pub fn explain(workspace: &Workspace, path: &Path) -> String {
         return format!("{start}; {} is not a folder", workspace.shown(&folder));
     }
     let names = names(workspace, &folder);
-    let near = near(&name, &names);
+    let near = alike(&name, &names, MAX_SHOWN);
     // Where a folder is missing, the name that leads to the whole path is worth more than the nearest one.
     let whole: Vec<PathBuf> =
         near.iter().map(|name| folder.join(name).join(&rest)).filter(|path| path.exists()).collect();
@@ -42,7 +54,7 @@ pub fn explain(workspace: &Workspace, path: &Path) -> String {
         text.push_str(&format!("; {} is empty", workspace.shown(&folder)));
     } else {
         let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
-        let some: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| plain::line(name)).collect();
+        let some: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| visible::line(name)).collect();
         let (folder, some) = (workspace.shown(&folder), some.join(", "));
         text.push_str(&format!(
             "; nothing in {folder} has a name like it ({some}{more}); find_files can look elsewhere"
@@ -73,20 +85,6 @@ fn names(workspace: &Workspace, folder: &Path) -> Vec<String> {
     names
 }
 
-fn near<'a>(wanted: &str, names: &'a [String]) -> Vec<&'a str> {
-    let folded: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let choices: Vec<&str> = folded.iter().map(String::as_str).collect();
-    let mut near = Vec::new();
-    for found in similar::get_close_matches(wanted.to_lowercase().as_str(), &choices, MAX_SHOWN, NEAR) {
-        for (name, _) in names.iter().zip(&folded).filter(|(_, folded)| *folded == found) {
-            if near.len() < MAX_SHOWN && !near.contains(&name.as_str()) {
-                near.push(name.as_str());
-            }
-        }
-    }
-    near
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,7 +99,7 @@ mod tests {
         }
         std::fs::create_dir(cwd.join("empty")).unwrap();
         let workspace = Workspace::new(cwd, None, &["secret.key".into()]).unwrap();
-        let explain = |path: &str| explain(&workspace, &workspace.resolve(path));
+        let explain = |path: &str| explain(&workspace, &workspace.resolve(path), Wanted::File);
         assert_eq!(explain("src/man.rs"), "no such file: src/man.rs; did you mean src/main.rs?");
         assert_eq!(
             explain("scr/deep/lib.rs"),

@@ -6,9 +6,10 @@ pub mod arguments;
 pub mod bash;
 pub mod edit;
 pub mod find;
+#[cfg(test)]
+mod fixture;
 pub mod list;
 mod missing;
-mod plain;
 pub mod read;
 mod save;
 pub mod search;

@@ -4,8 +4,10 @@ use std::fs::Metadata;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use super::workspace::{Workspace, canonical};
+use super::missing::Wanted;
+use super::workspace::Workspace;
 use super::{missing, save};
+use crate::base::path::canonical;
 
 /// A path a model named.
 pub struct Target {
@@ -78,7 +80,7 @@ impl Target {
     pub fn existing(&self, workspace: &Workspace) -> Result<Metadata, String> {
         match self.look()? {
             Found::File(found) => Ok(found),
-            Found::Nothing => Err(missing::explain(workspace, &self.named)),
+            Found::Nothing => Err(missing::explain(workspace, &self.named, Wanted::File)),
         }
     }
 }
@@ -87,33 +89,7 @@ fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-/// A count of bytes for a reader: `312 bytes`, `4.2 KB`, `11.2 MB`; powers of ten.
-pub fn size(bytes: u64) -> String {
-    let (unit, name) = match bytes {
-        1 => return "1 byte".to_owned(),
-        0..1_000 => return format!("{bytes} bytes"),
-        1_000..1_000_000 => (1_000, "KB"),
-        1_000_000..1_000_000_000 => (1_000_000, "MB"),
-        _ => (1_000_000_000, "GB"),
-    };
-    let tenths = bytes.saturating_mul(10) / unit;
-    format!("{}.{} {name}", tenths / 10, tenths % 10)
-}
-
 /// Whether a file is inside of a folder that does not take it: a parent that is a file.
 pub fn blocking_parent(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).find(|parent| parent.exists()).filter(|parent| !parent.is_dir())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_short() {
-        assert_eq!(size(1), "1 byte");
-        assert_eq!(size(999), "999 bytes");
-        assert_eq!(size(11_200_000), "11.2 MB");
-        assert_eq!(size(u64::MAX), "1844674407.3 GB");
-    }
 }

@@ -1,13 +1,11 @@
 //! Where the file tools work, and what they must not read there.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::plain;
-
-/// Dangling links followed in a row before a path is taken as it is; the kernel's own limit.
-const MAX_LINKS: u32 = 40;
+use crate::base::path::{canonical, fold, open_home};
+use crate::base::text::visible;
 
 /// The folder a session works in, and the paths that are closed to our own tools.
 #[derive(Debug)]
@@ -48,20 +46,15 @@ impl Workspace {
 
     /// The absolute form of a path the model wrote: `~` opened, `.` and `..` folded away, links not followed.
     pub fn resolve(&self, path: &str) -> PathBuf {
-        let joined = match (path.strip_prefix('~'), &self.home) {
-            (Some(""), Some(home)) => home.clone(),
-            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-            _ => self.cwd.join(path),
-        };
-        fold(&joined)
+        fold(&open_home(Path::new(path), &self.cwd, self.home.as_deref()))
     }
 
-    /// How a path is shown: relative to the working directory where it lies below it, without control characters.
+    /// How a path is shown: relative to the working directory where it lies below it, on one line that hides nothing.
     pub fn shown(&self, path: &Path) -> String {
         match path.strip_prefix(&self.cwd) {
             Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inside) => plain::line(&inside.to_string_lossy()),
-            Err(_) => plain::line(&path.to_string_lossy()),
+            Ok(inside) => visible::line(&inside.to_string_lossy()).into_owned(),
+            Err(_) => visible::line(&path.to_string_lossy()).into_owned(),
         }
     }
 
@@ -93,55 +86,14 @@ pub fn set<'a>(globs: impl IntoIterator<Item = &'a Glob>) -> Result<GlobSet, Str
     set.build().map_err(|error| error.to_string())
 }
 
-/// `path` with its links followed as far as it exists; a link to nothing yet leads to where the file would be.
-pub fn canonical(path: &Path) -> PathBuf {
-    follow(path, MAX_LINKS)
-}
-
-fn follow(path: &Path, links_left: u32) -> PathBuf {
-    let mut missing = Vec::new();
-    let mut existing = path;
-    loop {
-        if let Ok(found) = existing.canonicalize() {
-            return missing.iter().rev().fold(found, |path, name| path.join(name));
-        }
-        let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else {
-            return path.to_owned();
-        };
-        if let (Ok(target), Some(links_left)) = (existing.read_link(), links_left.checked_sub(1)) {
-            let folder = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
-            let target = missing.iter().rev().fold(fold(&folder.join(target)), |path, name| path.join(name));
-            return follow(&target, links_left);
-        }
-        missing.push(name);
-        existing = parent;
-    }
-}
-
 fn expand(pattern: &str, base: &Path, home: Option<&Path>) -> String {
-    if let (Some(rest), Some(home)) = (pattern.strip_prefix("~/"), home) {
-        return literal(home).join(rest).display().to_string();
-    }
-    fold(&literal(base).join(pattern)).display().to_string()
+    let home = home.map(literal);
+    fold(&open_home(Path::new(pattern), &literal(base), home.as_deref())).display().to_string()
 }
 
 /// A folder's path as a glob that matches nothing else: folders may have brackets in their names.
 fn literal(folder: &Path) -> PathBuf {
     globset::escape(&folder.to_string_lossy()).into()
-}
-
-fn fold(path: &Path) -> PathBuf {
-    let mut folded = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                folded.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => folded.push(part),
-        }
-    }
-    folded
 }
 
 #[cfg(test)]
@@ -165,18 +117,6 @@ mod tests {
             assert!(workspace.may_read(&workspace.resolve(open)), "{open}");
         }
         assert_eq!(workspace.shown(&cwd.join("a/b")), "a/b");
-    }
-
-    #[test]
-    fn a_link_to_nothing_leads_to_where_the_file_would_be() {
-        let folder = tempfile::tempdir().unwrap();
-        let cwd = folder.path().canonicalize().unwrap();
-        std::fs::create_dir(cwd.join("there")).unwrap();
-        std::os::unix::fs::symlink("there/../there/new", cwd.join("link")).unwrap();
-        std::os::unix::fs::symlink("loop", cwd.join("loop")).unwrap();
-        assert_eq!(canonical(&cwd.join("link")), cwd.join("there/new"));
-        assert_eq!(canonical(&cwd.join("link/below")), cwd.join("there/new/below"));
-        assert_eq!(canonical(&cwd.join("loop")), cwd.join("loop"));
     }
 
     #[test]

@@ -10,13 +10,14 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::path::canonical;
+use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
-use super::read::lines;
 use super::read::page::{self, Scan};
 use super::seen::{self, Seen, Standing};
-use super::target::{Found, Target, blocking_parent, size};
-use super::workspace::{Workspace, canonical};
+use super::target::{Found, Target, blocking_parent};
+use super::workspace::Workspace;
 use super::{arguments, save};
 
 /// What reaches the model by default: one sentence, and a path that may be long.
@@ -115,8 +116,8 @@ impl Tool for WriteFile {
     }
 }
 
-fn extent(count: u64, bytes: u64) -> String {
-    format!("{}, {}", lines(count), size(bytes))
+fn extent(lines: u64, bytes: u64) -> String {
+    format!("{}, {}", count(lines, "line"), size(bytes))
 }
 
 fn survey(target: &Target) -> Result<Scan, String> {
@@ -127,43 +128,28 @@ fn survey(target: &Target) -> Result<Scan, String> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    use std::path::PathBuf;
 
     use super::*;
-    use crate::base::cancel::Cancel;
+    use crate::product::tool::fixture::Bench;
 
-    struct Bench {
-        _folder: tempfile::TempDir,
-        cwd: PathBuf,
-        seen: Arc<Seen>,
-        tool: WriteFile,
+    fn bench() -> Bench<WriteFile> {
+        Bench::new(|workspace, seen| WriteFile::new(workspace, seen, LIMITS))
     }
 
-    impl Bench {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let cwd = folder.path().canonicalize().unwrap();
-            let workspace = Arc::new(Workspace::new(cwd.clone(), None, &["closed".into()]).unwrap());
-            let seen = Arc::new(Seen::new());
-            let tool = WriteFile::new(workspace, Arc::clone(&seen), LIMITS);
-            Self { _folder: folder, cwd, seen, tool }
-        }
-
+    impl Bench<WriteFile> {
         fn write(&self, path: &str, content: &str) -> Output {
-            let arguments = json!({"path": path, "content": content});
-            let context = ToolContext { call_id: "c", cancel: &Cancel::new(), progress: &|_| {} };
-            self.tool.run(arguments.as_object().unwrap(), &context)
+            self.call(json!({"path": path, "content": content}))
         }
     }
 
     #[test]
     fn new_old_and_equal_content_sound_different() {
-        let bench = Bench::new();
+        let bench = bench();
         let path = bench.cwd.join("a/b/f.txt");
-        assert_eq!(bench.write("a/b/f.txt", "ünï\n"), Output::ok("created a/b/f.txt: 1 line, 6 bytes"));
+        assert_eq!(bench.write("a/b/f.txt", "ünï\n"), Output::ok("created a/b/f.txt: 1 line, 6 B"));
         assert_eq!(
             bench.write("a/b/f.txt", "x\ny"),
-            Output::ok("replaced a/b/f.txt: 2 lines, 3 bytes, before 1 line, 6 bytes")
+            Output::ok("replaced a/b/f.txt: 2 lines, 3 B, before 1 line, 6 B")
         );
         let inode = path.metadata().unwrap().ino();
         assert!(bench.write("a/b/f.txt", "x\ny").text.head.contains("already has exactly this content"));
@@ -173,11 +159,11 @@ mod tests {
 
     #[test]
     fn an_unread_file_is_replaced_and_a_changed_one_is_not() {
-        let bench = Bench::new();
+        let bench = bench();
         let path = bench.cwd.join("f");
         std::fs::write(&path, "the user's\n").unwrap();
         let told = bench.write("f", "new\n");
-        assert!(!told.is_error && told.text.head.contains("(1 line, 11 bytes) had not been read"), "{told:?}");
+        assert!(!told.is_error && told.text.head.contains("(1 line, 11 B) had not been read"), "{told:?}");
         std::fs::write(&path, "theirs\n").unwrap();
         for _ in 0..2 {
             let told = bench.write("f", "newer\n");
@@ -187,12 +173,12 @@ mod tests {
         bench.seen.record(&path, seen::hash(b"theirs\n"));
         assert!(!bench.write("f", "newer\n").is_error);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(bench.write("f", "again"), Output::ok("created f: 1 line, 5 bytes"));
+        assert_eq!(bench.write("f", "again"), Output::ok("created f: 1 line, 5 B"));
     }
 
     #[test]
     fn links_lead_to_what_is_replaced() {
-        let bench = Bench::new();
+        let bench = bench();
         let target = bench.cwd.join("script.sh");
         std::fs::write(&target, "old").unwrap();
         std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -208,7 +194,7 @@ mod tests {
 
     #[test]
     fn what_is_no_file_is_refused() {
-        let bench = Bench::new();
+        let bench = bench();
         std::fs::write(bench.cwd.join("file"), "").unwrap();
         std::fs::create_dir(bench.cwd.join("closed")).unwrap();
         let refusal = |path: &str| {

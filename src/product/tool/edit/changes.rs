@@ -8,8 +8,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, DiffTag};
 
-use crate::base::text::cut;
-use crate::product::tool::plain;
+use crate::base::text::{cut, visible};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -198,7 +197,7 @@ impl Changes {
             self.diff.push(sign);
             let text = line.strip_suffix(b"\n").unwrap_or(line);
             let text = String::from_utf8_lossy(text.strip_suffix(b"\r").unwrap_or(text));
-            plain::push(&cut::ellipsis(&text, LINE_CHARS), &mut self.diff);
+            visible::push(&cut::ellipsis(&text, LINE_CHARS), &mut self.diff);
             self.diff.push('\n');
             if !line.ends_with(b"\n") {
                 self.diff.push_str("\\ No newline at end of file\n");

@@ -8,14 +8,16 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
-use crate::base::text::cut;
+use crate::base::path::canonical;
+use crate::base::text::numbers::{count, size};
+use crate::base::text::{cut, visible};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::read::sniff::{self, Content};
 use super::seen::{self, Seen, Standing};
-use super::target::{Target, size};
-use super::workspace::{Workspace, canonical};
-use super::{arguments, plain, save};
+use super::target::Target;
+use super::workspace::Workspace;
+use super::{arguments, save};
 
 mod adapt;
 mod changes;
@@ -205,7 +207,7 @@ fn is_certain(place: &Found<'_>, standing: Standing) -> bool {
 fn named(number: usize, edit: &Edit) -> String {
     let first = edit.old_text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let more = if edit.old_text.trim().contains('\n') { " …" } else { "" };
-    format!("edits[{number}].old_text (`{}{more}`)", plain::line(&cut::ellipsis(first, QUOTED_CHARS)))
+    format!("edits[{number}].old_text (`{}{more}`)", visible::line(&cut::ellipsis(first, QUOTED_CHARS)))
 }
 
 fn several(content: &[u8], named: &str, rung: Rung, starts: &[usize]) -> String {
@@ -284,8 +286,7 @@ fn splices<'f>(source: &Source<'_>, found: &'f [Found<'_>]) -> Result<Vec<Splice
 
 fn report(shown: &str, standing: Standing, found: &[Found<'_>], changes: &Changes) -> String {
     let Changes { diff, added, removed } = changes;
-    let count = found.iter().map(|place| place.spans.len()).sum::<usize>();
-    let edits = if count == 1 { "1 edit".to_owned() } else { format!("{count} edits") };
+    let edits = count(found.iter().map(|place| place.spans.len() as u64).sum(), "edit");
     let mut text = format!("edited {shown}: {edits}, +{added} −{removed}\n");
     for (number, place) in found.iter().enumerate() {
         let mut ways = Vec::new();

@@ -4,8 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::base::text::cut;
-use crate::product::tool::plain;
+use crate::base::text::{cut, visible};
 
 /// Bytes of a file that are searched, so that an answer takes about 0.1 s at most.
 pub const SEARCHED_BYTES: usize = 2_000_000;
@@ -37,7 +36,7 @@ pub fn explain(content: &[u8], old: &str) -> Option<String> {
         // What follows the last line end is no line.
         if let Some(line) = shown(number).filter(|line| number + 1 < lines.len() || !line.is_empty()) {
             text.push_str(&format!("{}\t", number + 1));
-            plain::push(&cut::ellipsis(&line, SHOWN_CHARS), &mut text);
+            visible::push(&cut::ellipsis(&line, SHOWN_CHARS), &mut text);
             text.push('\n');
         }
     }

@@ -1,48 +1,22 @@
 //! `edit_file` on real files, and the seeds of `tests/corpus/edit`.
 
-use std::path::PathBuf;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::base::cancel::Cancel;
+use crate::product::tool::fixture::Bench;
 
-struct Bench {
-    _folder: tempfile::TempDir,
-    cwd: PathBuf,
-    seen: Arc<Seen>,
-    tool: EditFile,
+fn bench() -> Bench<EditFile> {
+    Bench::new(|workspace, seen| EditFile::new(workspace, seen, LIMITS))
 }
 
-impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let cwd = folder.path().canonicalize().unwrap();
-        let workspace = Arc::new(Workspace::new(cwd.clone(), None, &["closed".into()]).unwrap());
-        let seen = Arc::new(Seen::new());
-        let tool = EditFile::new(workspace, Arc::clone(&seen), LIMITS);
-        Self { _folder: folder, cwd, seen, tool }
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.cwd.join(name);
-        std::fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn call(&self, path: &str, edits: &serde_json::Value) -> (bool, String) {
-        let arguments = json!({"path": path, "edits": edits});
-        let arguments = arguments.as_object().unwrap();
-        if let Err(complaint) = self.tool.subject(arguments) {
-            return (false, complaint);
-        }
-        let context = ToolContext { call_id: "c", cancel: &Cancel::new(), progress: &|_| {} };
-        let output = self.tool.run(arguments, &context);
+impl Bench<EditFile> {
+    fn try_edits(&self, path: &str, edits: &serde_json::Value) -> (bool, String) {
+        let output = self.call(json!({"path": path, "edits": edits}));
         (!output.is_error, output.text.head)
     }
 
     fn edit(&self, path: &str, pairs: &[(&str, &str)]) -> (bool, String) {
-        self.call(path, &edits(pairs))
+        self.try_edits(path, &edits(pairs))
     }
 }
 
@@ -52,7 +26,7 @@ fn edits(pairs: &[(&str, &str)]) -> serde_json::Value {
 
 #[test]
 fn the_result_is_a_summary_and_a_diff() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("f.txt", "one\ntwo\nthree\n");
     let (ok, text) = bench.edit("f.txt", &[("one", "1"), ("three", "3\n4")]);
     assert!(ok);
@@ -73,7 +47,7 @@ fn the_result_is_a_summary_and_a_diff() {
 
 #[test]
 fn all_or_nothing() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("f.txt", "one\ntwo\nthree\n");
     let refused = |pairs: &[(&str, &str)], words: &[&str]| {
         let (ok, text) = bench.edit("f.txt", pairs);
@@ -91,18 +65,19 @@ fn all_or_nothing() {
 
 #[test]
 fn every_occurrence_is_replaced_only_when_asked() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("f.txt", "x = 1\ny = 2\nx = 1\n");
     let (ok, text) = bench.edit("f.txt", &[("x = 1", "x = 9")]);
     assert!(!ok && text.contains("2 times, on lines 1, 3"), "{text}");
-    let (ok, text) = bench.call("f.txt", &json!([{"old_text": "x = 1", "new_text": "x = 9", "replace_all": true}]));
+    let (ok, text) =
+        bench.try_edits("f.txt", &json!([{"old_text": "x = 1", "new_text": "x = 9", "replace_all": true}]));
     assert!(ok && text.starts_with("edited f.txt: 2 edits, +2 −2\n"), "{text}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "x = 9\ny = 2\nx = 9\n");
 }
 
 #[test]
 fn odd_matches_are_told() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("f.py", "if x:\r\n\treturn  1\r\n");
     let (ok, text) = bench.edit("f.py", &[("1\tif x:\n2\t    return 1\n", "1\tif x:\n2\t    return 2\n")]);
     assert!(ok && text.contains("edits[0] matched without the line numbers in it, but for tabs and spaces"), "{text}");
@@ -111,7 +86,7 @@ fn odd_matches_are_told() {
 
 #[test]
 fn bytes_that_are_no_text_survive() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("latin", b"\xef\xbb\xbfStra\xdfe = OLD\r\n\xff\xfe\n");
     let (ok, text) = bench.edit("latin", &[("OLD", "NEW")]);
     assert!(ok, "{text}");
@@ -129,7 +104,7 @@ fn bytes_that_are_no_text_survive() {
 
 #[test]
 fn somebody_elses_change_is_shown_and_then_edited_on() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("f.txt", "alpha = 100\nbeta  = 2\n");
     bench.seen.record(&path, seen::hash(b"alpha = 1\nbeta  = 2\n"));
     let (ok, text) = bench.edit("f.txt", &[("beta = 2", "beta = 3")]);
@@ -149,7 +124,7 @@ fn somebody_elses_change_is_shown_and_then_edited_on() {
 
 #[test]
 fn many_problems_are_told_in_part() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("f.txt", "one\n");
     let pairs: Vec<_> = ["q1", "q2", "q3", "q4", "q5"].into_iter().map(|old| (old, "x")).collect();
     let (ok, text) = bench.edit("f.txt", &pairs);
@@ -159,7 +134,7 @@ fn many_problems_are_told_in_part() {
 /// Contents, edits and what has to come of them; each was once a doubt.
 #[test]
 fn the_corpus_is_replayed() {
-    let bench = Bench::new();
+    let bench = bench();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/edit");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -168,7 +143,7 @@ fn the_corpus_is_replayed() {
         let content = seed["content"].as_str().unwrap();
         let name = format!("seed{count}");
         let file = bench.file(&name, content);
-        let (ok, text) = bench.call(&name, &seed["edits"]);
+        let (ok, text) = bench.try_edits(&name, &seed["edits"]);
         let after = std::fs::read_to_string(file).unwrap();
         assert_eq!(after, seed["after"].as_str().unwrap_or(content), "{}: {text}", path.display());
         assert_eq!(ok, seed["after"].is_string(), "{}: {text}", path.display());

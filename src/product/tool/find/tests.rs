@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::product::tool::walk::fixture::{Fixture, all};
+use crate::product::tool::fixture::{Fixture, all};
 
 fn run(fixture: &Fixture, arguments: Value) -> Output {
     fixture.run(&FindFiles::new(fixture.workspace(), LIMITS), arguments)

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::product::tool::walk::fixture::{Fixture, all};
+use crate::product::tool::fixture::{Fixture, all};
 
 fn run(fixture: &Fixture, arguments: Value) -> Output {
     fixture.run(&ListFiles::new(fixture.workspace(), LIMITS), arguments)
@@ -70,7 +70,7 @@ fn what_is_no_folder_is_explained() {
         (json!({"path": "file.txt"}), "file.txt is a file of 5 B, not a folder"),
         (json!({"path": "fil.txt"}), "did you mean file.txt?"),
         (json!({"path": "FILE.TXT"}), "did you mean file.txt?"),
-        (json!({"path": "a/b"}), "nearest folder that exists is ."),
+        (json!({"path": "a/b"}), "no such file or folder: a/b; there is no folder a; "),
         (json!({"depth": 0}), "at least 1"),
         (json!({"depth": -1}), "-1"),
     ] {

@@ -10,11 +10,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::path::canonical;
+use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::seen::{self, Seen};
-use super::target::{Target, size};
-use super::workspace::{Workspace, canonical};
+use super::target::Target;
+use super::workspace::Workspace;
 use super::{arguments, save};
 
 pub(super) mod page;
@@ -124,7 +126,7 @@ impl ReadFile {
             return Ok(Output::ok(format!("{shown} is empty")));
         }
         if first > scan.lines {
-            return Err(format!("offset {first} is past the end: {shown} has {}", lines(scan.lines)));
+            return Err(format!("offset {first} is past the end: {shown} has {}", count(scan.lines, "line")));
         }
         let mut notes = Vec::new();
         let last = first + page.lines - 1;
@@ -201,11 +203,6 @@ fn huge(arguments: &Arguments, shown: &str, bytes: u64) -> String {
     format!(
         "{shown} has {size}, more than the {most} that are read at once; read a part of it with {call}, or use search_files"
     )
-}
-
-/// `1 line`, `2 lines`.
-pub(super) fn lines(count: u64) -> String {
-    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use std::io::{BufRead, ErrorKind, Result};
 use twox_hash::XxHash3_64;
 
 use crate::base::cancel::Cancel;
+use crate::base::text::visible;
 use crate::kernel::tool::{Captured, Gap, Limits};
-use crate::product::tool::plain;
 
 /// Bytes of one line that are kept; the rest of a longer one is dropped and said to be.
 const LINE_BYTES: usize = 10_000_000;
@@ -218,7 +218,7 @@ impl Reader {
         let mut shown = if self.page.lines > 0 { "\n".to_owned() } else { String::new() };
         shown.push_str(&self.number.to_string());
         shown.push('\t');
-        plain::push(&text, &mut shown);
+        visible::push(&text, &mut shown);
         let chars = shown.chars().count();
         let page = &mut self.page;
         if let Room::Start(Limits { chars: most_chars, lines: most_lines }) = self.wanted.room
@@ -286,7 +286,7 @@ mod tests {
             prop_assert_eq!(scan.hash, seen::hash(content.as_bytes()));
             prop_assert!(page.lines <= 1 || page.chars() <= chars && page.lines as usize <= lines);
             let expected: Vec<String> = all.iter().enumerate().skip(first as usize - 1).take(page.lines as usize)
-                .map(|(number, line)| format!("{}\t{}", number + 1, plain::line(line.strip_suffix('\r').unwrap_or(line))))
+                .map(|(number, line)| format!("{}\t{}", number + 1, visible::line(line.strip_suffix('\r').unwrap_or(line))))
                 .collect();
             let available = (all.len() as u64).saturating_sub(first - 1).min(count);
             prop_assert_eq!(page.full, page.lines < available);

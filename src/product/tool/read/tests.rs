@@ -1,45 +1,17 @@
 //! `read_file` on real files of every kind.
 
-use std::path::PathBuf;
-
 use super::*;
-use crate::base::cancel::Cancel;
 use crate::kernel::tool::Captured;
+use crate::product::tool::fixture::Bench;
 use crate::product::tool::seen::Standing;
 
-struct Bench {
-    _folder: tempfile::TempDir,
-    cwd: PathBuf,
-    seen: Arc<Seen>,
-    tool: ReadFile,
+fn bench() -> Bench<ReadFile> {
+    Bench::new(|workspace, seen| ReadFile::new(workspace, seen, LIMITS))
 }
 
-impl Bench {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let cwd = folder.path().canonicalize().unwrap();
-        let workspace = Arc::new(Workspace::new(cwd.clone(), None, &["closed".into()]).unwrap());
-        let seen = Arc::new(Seen::new());
-        let tool = ReadFile::new(workspace, Arc::clone(&seen), LIMITS);
-        Self { _folder: folder, cwd, seen, tool }
-    }
-
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.cwd.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn call(&self, arguments: &serde_json::Value) -> Output {
-        let arguments = arguments.as_object().unwrap().clone();
-        self.tool.subject(&arguments).unwrap();
-        let context = ToolContext { call_id: "c", cancel: &Cancel::new(), progress: &|_| {} };
-        self.tool.run(&arguments, &context)
-    }
-
+impl Bench<ReadFile> {
     fn read(&self, path: &str) -> Output {
-        self.call(&json!({ "path": path }))
+        self.call(json!({ "path": path }))
     }
 
     fn refusal(&self, path: &str) -> String {
@@ -51,7 +23,7 @@ impl Bench {
 
 #[test]
 fn a_whole_file_has_numbered_lines_and_no_footer() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("a.txt", "one\n\ttwo\r\nthree");
     let output = bench.read("./x/../a.txt");
     assert_eq!(output, Output::ok("1\tone\n2\t\ttwo\n3\tthree"));
@@ -62,7 +34,7 @@ fn a_whole_file_has_numbered_lines_and_no_footer() {
 
 #[test]
 fn a_long_file_names_itself_as_the_full_output() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("long", "x\n".repeat(2_001));
     let output = bench.read("long");
     assert_eq!((output.full_output, output.footer, output.fingerprint), (Some(path), None, None));
@@ -77,25 +49,25 @@ fn a_long_file_names_itself_as_the_full_output() {
 
 #[test]
 fn a_range_says_how_to_go_on() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("f.txt", (1..=100).map(|n| format!("line {n}\n")).collect::<String>());
-    let output = bench.call(&json!({"path": "f.txt", "offset": 10, "limit": 3}));
+    let output = bench.call(json!({"path": "f.txt", "offset": 10, "limit": 3}));
     assert_eq!(output.text.head, "10\tline 10\n11\tline 11\n12\tline 12");
     let footer = output.footer.unwrap();
     assert_eq!(footer, r#"[lines 10–12 of 100; go on with {"path":"f.txt","offset":13,"limit":3}]"#);
-    let output = bench.call(&json!({"path": "f.txt", "offset": 99, "limit": 30}));
+    let output = bench.call(json!({"path": "f.txt", "offset": 99, "limit": 30}));
     assert_eq!(output.footer.unwrap(), "[lines 99–100 of 100; the end of the file]");
-    let output = bench.call(&json!({"path": "f.txt", "offset": 0, "limit": 100}));
+    let output = bench.call(json!({"path": "f.txt", "offset": 0, "limit": 100}));
     assert_eq!(output.footer, None, "all of it was shown");
-    let output = bench.call(&json!({"path": "f.txt", "offset": 101}));
+    let output = bench.call(json!({"path": "f.txt", "offset": 101}));
     assert_eq!(output, Output::error("offset 101 is past the end: f.txt has 100 lines"));
 }
 
 #[test]
 fn a_wide_range_is_cut_at_a_line() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("f.txt", format!("{}\n", "x".repeat(99)).repeat(5_000));
-    let output = bench.call(&json!({"path": "f.txt", "offset": 1001}));
+    let output = bench.call(json!({"path": "f.txt", "offset": 1001}));
     let last: u64 = output.text.head.lines().last().unwrap().split('\t').next().unwrap().parse().unwrap();
     assert!(output.text.head.chars().count() <= LIMITS.chars && last > 1400, "{last}");
     let next = last + 1;
@@ -107,20 +79,17 @@ fn a_wide_range_is_cut_at_a_line() {
 
 #[test]
 fn a_huge_file_needs_a_range() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("big.log", "0123456789abcde\n".repeat(700_000));
     let refusal = bench.refusal("big.log");
-    assert!(
-        refusal.contains("11.2 MB") && refusal.contains(r#"{"path":"big.log","offset":1,"limit":500}"#),
-        "{refusal}"
-    );
-    let output = bench.call(&json!({"path": "big.log", "offset": 600_000, "limit": 2}));
+    assert!(refusal.contains("11 MB") && refusal.contains(r#"{"path":"big.log","offset":1,"limit":500}"#), "{refusal}");
+    let output = bench.call(json!({"path": "big.log", "offset": 600_000, "limit": 2}));
     assert_eq!(output.text.head, "600000\t0123456789abcde\n600001\t0123456789abcde");
 }
 
 #[test]
 fn what_is_no_text_is_refused_with_a_reason() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("dir/x", "");
     bench.file("blob", [0, 1, 2]);
     bench.file("a.txt", b"\x89PNG\r\n\x1a\n\0\0\0\x0d");
@@ -137,13 +106,13 @@ fn what_is_no_text_is_refused_with_a_reason() {
     assert_eq!(bench.refusal("pipe"), "pipe is a named pipe, not a regular file");
     assert_eq!(bench.refusal("socket"), "socket is a socket, not a regular file");
     assert_eq!(bench.refusal("/dev/zero"), "/dev/zero is a device, not a regular file");
-    assert_eq!(bench.refusal("blob"), "blob is a binary file, 3 bytes; it is not shown as text");
-    assert_eq!(bench.refusal("a.txt"), "a.txt is a binary file: a PNG picture, 12 bytes; it is not shown as text");
+    assert_eq!(bench.refusal("blob"), "blob is a binary file, 3 B; it is not shown as text");
+    assert_eq!(bench.refusal("a.txt"), "a.txt is a binary file: a PNG picture, 12 B; it is not shown as text");
 }
 
 #[test]
 fn closed_files_are_closed() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("closed/key", "PRIVATE");
     std::os::unix::fs::symlink("closed/key", bench.cwd.join("open")).unwrap();
     for path in ["closed/key", "open"] {
@@ -153,7 +122,7 @@ fn closed_files_are_closed() {
 
 #[test]
 fn missing_files_get_a_suggestion() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("src/main.rs", "");
     assert_eq!(bench.refusal("src/man.rs"), "no such file: src/man.rs; did you mean src/main.rs?");
     assert_eq!(bench.refusal("src/main.rs/x"), "no such file: src/main.rs/x; src/main.rs is not a folder");
@@ -162,7 +131,7 @@ fn missing_files_get_a_suggestion() {
 
 #[test]
 fn other_encodings_are_shown_and_named() {
-    let bench = Bench::new();
+    let bench = bench();
     bench.file("latin", b"Stra\xdfe\n");
     let output = bench.read("latin");
     assert_eq!(output.text.head, "1\tStra\u{fffd}e");
@@ -170,7 +139,7 @@ fn other_encodings_are_shown_and_named() {
     let mut wide = vec![0xff, 0xfe];
     wide.extend("a\r\nß\r\n".encode_utf16().flat_map(u16::to_le_bytes));
     let path = bench.file("wide", &wide);
-    let output = bench.call(&json!({"path": "wide", "offset": 2}));
+    let output = bench.call(json!({"path": "wide", "offset": 2}));
     assert_eq!(output.text.head, "2\tß");
     assert!(output.footer.unwrap().contains("UTF-16"));
     assert_eq!(bench.seen.standing(&path, seen::hash(&wide)), Standing::Current);
@@ -180,7 +149,7 @@ fn other_encodings_are_shown_and_named() {
 
 #[test]
 fn two_spellings_are_one_subject() {
-    let bench = Bench::new();
+    let bench = bench();
     let path = bench.file("a/b", "");
     std::os::unix::fs::symlink("a", bench.cwd.join("link")).unwrap();
     for spelling in ["a/b", "./a/../a/b", "link/b"] {

@@ -14,10 +14,12 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use rustix::fs::OFlags;
 
+use super::excerpt::around;
 use super::found::{FileHits, Line, LineKind};
 use super::pattern::Pattern;
 use crate::base::cancel::Cancel;
-use crate::product::tool::walk::text;
+use crate::base::text::numbers::count;
+use crate::product::tool::save;
 
 /// Files up to this size are read whole, in bytes: nearly all source files, and short enough to search between two
 /// looks at the cancel switch.
@@ -90,7 +92,7 @@ impl<'a> Searcher<'a> {
     ///
     /// Why it could not be searched.
     pub fn search(&mut self, path: &Path) -> Result<FileHits, Unsearched> {
-        let unreadable = |error: io::Error| Unsearched::Unreadable(error.to_string());
+        let unreadable = |error: io::Error| Unsearched::Unreadable(save::words(&error));
         let file = self.open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
@@ -212,7 +214,7 @@ impl Sink for Collect<'_> {
             let number = first_number + index as u64;
             if index == MAX_MATCH_LINES {
                 let more = found.lines().count() - index;
-                self.push(LineKind::Rest, number, format!("… {}", text::count(more as u64, "more line")));
+                self.push(LineKind::Rest, number, format!("… {}", count(more as u64, "more line")));
                 break;
             }
             let is_first = index == 0;
@@ -223,13 +225,13 @@ impl Sink for Collect<'_> {
                 0
             };
             let kind = if is_first { LineKind::Match } else { LineKind::Rest };
-            self.push(kind, number, text::line(bytes, focus, MAX_LINE_CHARS));
+            self.push(kind, number, around(bytes, focus, MAX_LINE_CHARS));
         }
         Ok(true)
     }
 
     fn context(&mut self, _: &grep_searcher::Searcher, near: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let text = text::line(near.bytes(), 0, MAX_LINE_CHARS);
+        let text = around(near.bytes(), 0, MAX_LINE_CHARS);
         self.push(LineKind::Context, near.line_number().unwrap_or(0), text);
         Ok(true)
     }

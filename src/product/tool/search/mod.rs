@@ -4,6 +4,7 @@
 //! which path nothing can be among them any more, and folders and files beyond it are passed over. Never spawns a
 //! program, never changes anything.
 
+mod excerpt;
 mod file;
 mod found;
 mod pattern;
@@ -17,11 +18,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::text::numbers::count;
+use crate::base::text::visible;
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 use crate::product::tool::arguments;
+use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::walk::glob::Glob;
-use crate::product::tool::walk::missing::missing;
-use crate::product::tool::walk::text::{clean, count};
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::Workspace;
 use file::{Named, Searcher, Unsearched};
@@ -123,15 +125,18 @@ impl SearchFiles {
     fn search(&self, request: &Request, context: &ToolContext<'_>) -> Output {
         let root = &request.root;
         if !self.workspace.may_read(root) {
-            let shown = clean(&self.workspace.shown(root));
+            let shown = self.workspace.shown(root);
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be searched"));
         }
         if !request.base.exists() {
-            return Output::error(missing(&self.workspace, &request.base));
+            return Output::error(explain(&self.workspace, &request.base, Wanted::Any));
         }
         let Ok(metadata) = std::fs::metadata(root) else {
             // What the glob spells out is not there: a true answer, no mistake.
-            return Output::ok(format!("no match: no file fits the glob; {}", missing(&self.workspace, root)));
+            return Output::ok(format!(
+                "no match: no file fits the glob; {}",
+                explain(&self.workspace, root, Wanted::Any)
+            ));
         };
         let pattern = match Pattern::new(&request.pattern, request.ignore_case) {
             Ok(pattern) => pattern,
@@ -263,7 +268,7 @@ impl Search<'_> {
 
     fn named_file(&self) -> Output {
         let root = &self.request.root;
-        let shown = clean(&self.tool.workspace.shown(root));
+        let shown = self.tool.workspace.shown(root);
         let file = match self.searcher(Named::Itself).search(root) {
             Ok(file) => file,
             Err(Unsearched::TooLarge) => {
@@ -283,11 +288,15 @@ impl Search<'_> {
     }
 
     fn nothing_found(&self, report: &Report, searched: u64, skipped: &[String]) -> Output {
-        let shown = clean(&self.tool.workspace.shown(&self.request.root));
+        let shown = self.tool.workspace.shown(&self.request.root);
         let mut text = match (searched, &self.request.glob_text) {
-            (0, Some(glob)) => format!("no match: no file under {shown} fits the glob {}", clean(glob)),
+            (0, Some(glob)) => format!("no match: no file under {shown} fits the glob {}", visible::line(glob)),
             (_, Some(glob)) => {
-                format!("no match in {} under {shown} that fit the glob {}", count(searched, "file"), clean(glob))
+                format!(
+                    "no match in {} under {shown} that fit the glob {}",
+                    count(searched, "file"),
+                    visible::line(glob)
+                )
             }
             (_, None) => format!("no match in {} under {shown}", count(searched, "file")),
         };

@@ -1,8 +1,8 @@
 //! Results as text: `path:line: text` for matches, `path-line- text` for what is near them.
 
 use super::found::{FileHits, LineKind, Results};
+use crate::base::text::numbers::count;
 use crate::kernel::tool::Limits;
-use crate::product::tool::walk::text::{clean, count};
 use crate::product::tool::workspace::Workspace;
 
 /// The text of an answer and the line that ends it.
@@ -19,7 +19,7 @@ pub fn lines(workspace: &Workspace, results: &Results, limits: Limits) -> Render
     let (mut matches, mut files) = (0, 0);
     let mut is_cut = false;
     for (path, hits) in &results.files {
-        let path = clean(&workspace.shown(path));
+        let path = workspace.shown(path);
         let shown = page.file(&path, hits);
         matches += shown;
         files += usize::from(shown > 0);

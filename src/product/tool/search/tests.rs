@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::product::tool::walk::fixture::{Fixture, all};
+use crate::product::tool::fixture::{Fixture, all};
 
 fn run(fixture: &Fixture, arguments: Value) -> Output {
     fixture.run(&SearchFiles::new(fixture.workspace(), LIMITS), arguments)
@@ -171,7 +171,7 @@ fn a_bad_pattern_is_an_error_and_no_match_is_not() {
     let missing = run(&fixture, json!({"pattern": "x", "path": "src/man.rs"}));
     assert!(missing.text.head.contains("no such file or folder: src/man.rs; did you mean src/main.rs?"), "{missing:?}");
     let far = run(&fixture, json!({"pattern": "x", "path": "src/a/b/c"}));
-    assert!(far.text.head.contains("the nearest folder that exists is src"), "{far:?}");
+    assert!(far.text.head.contains("no such file or folder: src/a/b/c; there is no folder src/a; "), "{far:?}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use globset::GlobSet;
 
-use crate::product::tool::workspace::{Workspace, canonical, set};
+use crate::base::path::canonical;
+use crate::product::tool::workspace::{Workspace, set};
 
 /// The globs that can match below one root.
 pub struct Closed {

@@ -4,12 +4,8 @@
 //! Never follows links, leaves the file system it started on, or enters what is closed; never reads a file's contents.
 
 pub mod closed;
-#[cfg(test)]
-pub mod fixture;
 pub mod glob;
-pub mod missing;
 mod tally;
-pub mod text;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +13,7 @@ use std::sync::Arc;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
 use crate::base::cancel::Cancel;
+use crate::base::text::numbers;
 use crate::product::tool::workspace::Workspace;
 use closed::Closed;
 use glob::Glob;
@@ -93,7 +90,7 @@ impl End {
             Self::Complete => None,
             Self::Cancelled => Some("stopped before the end".to_owned()),
             Self::Capped => {
-                let entries = text::grouped(MAX_ENTRIES);
+                let entries = numbers::grouped(MAX_ENTRIES);
                 Some(format!("gave up after {entries} entries: name a folder further down as path"))
             }
         }

@@ -15,9 +15,9 @@ use ignore::DirEntry;
 
 use super::closed::Closed;
 use super::glob::Glob;
-use super::text::clean;
 use super::{End, Kind, MAX_ENTRIES, Report, Rules};
 use crate::base::cancel::Cancel;
+use crate::base::text::visible;
 
 /// Names given as examples of what was left out; the rest is a number.
 const MAX_NAMES: usize = 4;
@@ -215,7 +215,10 @@ impl Tally {
             let count = found.load(Ordering::Relaxed).saturating_sub(passed.load(Ordering::Relaxed));
             let examples = missing.iter().filter(|name| is_hidden(name) == hidden);
             let examples = examples.take(MAX_NAMES.min(usize::try_from(count).unwrap_or(MAX_NAMES)));
-            Names { count, examples: examples.map(|name| clean(&name.to_string_lossy())).collect() }
+            Names {
+                count,
+                examples: examples.map(|name| visible::line(&name.to_string_lossy()).into_owned()).collect(),
+            }
         };
         let found = self.found.hidden.load(Ordering::Relaxed) + self.found.plain.load(Ordering::Relaxed);
         let left_out = LeftOut {

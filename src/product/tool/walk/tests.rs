@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use super::fixture::Fixture;
 use super::*;
+use crate::product::tool::fixture::Fixture;
 
 fn walk(fixture: &Fixture, root: &Path) -> (BTreeSet<String>, Report) {
     let seen = Mutex::new(BTreeSet::new());

@@ -1,5 +1,6 @@
-//! A temporary folder with a workspace in it, for the tests of the tools that walk.
+//! A temporary folder with a workspace in it, for the tests of the tools that work on files.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -8,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::base::cancel::Cancel;
 use crate::kernel::tool::{Output, Tool, ToolContext};
+use crate::product::tool::seen::Seen;
 use crate::product::tool::workspace::Workspace;
 
 /// A working directory of its own, removed at the end.
@@ -71,6 +73,38 @@ impl Fixture {
         let progress = |line: &str| lines.lock().unwrap().push(line.to_owned());
         let context = ToolContext { call_id: "c1", cancel: &self.cancel, progress: &progress };
         tool.run(&arguments, &context)
+    }
+}
+
+/// A tool that remembers what it saw, and the folder it works in; `closed` there may not be read.
+pub struct Bench<T> {
+    fixture: Fixture,
+    /// What the tool has seen.
+    pub seen: Arc<Seen>,
+    /// The tool itself.
+    pub tool: T,
+}
+
+impl<T: Tool> Bench<T> {
+    /// The tool that `make` returns, in an empty working directory.
+    pub fn new(make: impl FnOnce(Arc<Workspace>, Arc<Seen>) -> T) -> Self {
+        let fixture = Fixture { deny_read: vec!["closed".into()], ..Fixture::empty() };
+        let seen = Arc::new(Seen::new());
+        let tool = make(fixture.workspace(), Arc::clone(&seen));
+        Self { fixture, seen, tool }
+    }
+
+    /// Runs a call, as [`Fixture::run`].
+    pub fn call(&self, arguments: Value) -> Output {
+        self.fixture.run(&self.tool, arguments)
+    }
+}
+
+impl<T> Deref for Bench<T> {
+    type Target = Fixture;
+
+    fn deref(&self) -> &Fixture {
+        &self.fixture
     }
 }
 
