@@ -215,7 +215,7 @@ fn the_prompt_may_come_from_stdin() {
     }
 }
 
-/// Three seconds are the contract's, so this test is the one that takes longer than two.
+/// A silent pipe is given three seconds, so this test is the one that takes longer than two.
 #[test]
 fn a_silent_pipe_is_given_up_and_named() {
     let host = Host::new();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::reply::{Failure, Reply};
 use super::request::{Conversation, Headers};
 
-/// A wire format of `INTERFACES` section 4.2.
+/// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     Chat,
