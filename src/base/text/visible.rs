@@ -18,7 +18,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Several lines: as [`line`], but line breaks stay.
+/// Several lines: as [`line()`], but line breaks stay.
 pub fn lines(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Appends one line, as [`line`] shows it.
+/// Appends one line, as [`line()`] shows it.
 pub fn push(text: &str, shown: &mut String) {
     if is_plain(text) {
         shown.push_str(text);
