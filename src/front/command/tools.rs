@@ -30,7 +30,7 @@ pub fn run(tools: &Toolbox, form: Form, out: &mut dyn Write) -> Result<u8, Error
         }
         Form::Text => {
             let listed = specs.map(|spec| {
-                let first = spec.description.lines().next().unwrap_or_default();
+                let first = spec.description.split(". ").next().unwrap_or_default();
                 format!("{:<14} {:<10} built in   {first}\n", spec.name, spec.risk.as_str())
             });
             listed.collect()

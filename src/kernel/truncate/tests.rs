@@ -88,26 +88,49 @@ fn captured() -> impl Strategy<Value = Captured> {
     ]
 }
 
+/// What holds for every text and every limit.
+fn check(text: &Captured, limits: Limits) {
+    let cut = Cut::new(text, limits);
+    let all: String = [text.head.as_str(), text.tail.as_str()].concat();
+    let gap = text.gap.unwrap_or(Gap { chars: 0, line_breaks: 0 });
+    assert!(text.head.starts_with(cut.head));
+    assert!(all.ends_with(cut.tail));
+    let Some(omitted) = cut.omitted else {
+        assert!(text.gap.is_none() && [cut.head, cut.tail].concat() == all);
+        assert!(chars(&all) <= limits.chars as u64 && lines(&all) <= limits.lines as u64);
+        return;
+    };
+    assert!(chars(cut.head) + chars(cut.tail) <= limits.chars as u64);
+    assert!(lines(cut.head) + lines(cut.tail) <= limits.lines as u64);
+    assert!(cut.head.len() + cut.tail.len() <= all.len(), "the ends do not overlap");
+    assert_eq!(omitted.all_chars, chars(&all) + gap.chars);
+    assert_eq!(omitted.chars, omitted.all_chars - chars(cut.head) - chars(cut.tail));
+    assert!(omitted.chars > 0);
+    assert!(1 <= omitted.first_line && omitted.first_line <= omitted.last_line);
+    assert!(omitted.last_line <= omitted.all_lines.max(1));
+}
+
+#[test]
+fn seeds_of_the_corpus_hold_too() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/truncate");
+    let mut seeds = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for max_chars in (0..=text.chars().count() + 3).step_by(1 + text.len() / 200) {
+            for max_lines in [0, 1, 2, 3, 7, 1_000] {
+                check(&Captured::whole(text.as_str()), limits(max_chars, max_lines));
+                fitted(&text, limits(max_chars, max_lines));
+            }
+        }
+        seeds += 1;
+    }
+    assert!(seeds >= 12, "the corpus is gone");
+}
+
 proptest! {
     #[test]
     fn budgets_are_kept_and_counts_add_up(text in captured(), max_chars in 0usize..80, max_lines in 0usize..20) {
-        let cut = Cut::new(&text, limits(max_chars, max_lines));
-        let all: String = [text.head.as_str(), text.tail.as_str()].concat();
-        let gap = text.gap.unwrap_or(Gap { chars: 0, line_breaks: 0 });
-        prop_assert!(text.head.starts_with(cut.head));
-        prop_assert!(all.ends_with(cut.tail));
-        let Some(omitted) = cut.omitted else {
-            prop_assert!(text.gap.is_none() && [cut.head, cut.tail].concat() == all);
-            prop_assert!(chars(&all) <= max_chars as u64 && lines(&all) <= max_lines as u64);
-            return Ok(());
-        };
-        prop_assert!(chars(cut.head) + chars(cut.tail) <= max_chars as u64);
-        prop_assert!(lines(cut.head) + lines(cut.tail) <= max_lines as u64);
-        prop_assert!(cut.head.len() + cut.tail.len() <= all.len(), "the ends do not overlap");
-        prop_assert_eq!(omitted.all_chars, chars(&all) + gap.chars);
-        prop_assert_eq!(omitted.chars, omitted.all_chars - chars(cut.head) - chars(cut.tail));
-        prop_assert!(omitted.chars > 0);
-        prop_assert!(1 <= omitted.first_line && omitted.first_line <= omitted.last_line && omitted.last_line <= omitted.all_lines.max(1));
+        check(&text, limits(max_chars, max_lines));
     }
 
     #[test]
