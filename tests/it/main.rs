@@ -11,6 +11,7 @@ mod harness;
 mod loop_guard;
 mod one_shot;
 mod permissions;
+mod replay;
 mod sessions;
 mod static_binary;
 mod support;
