@@ -73,6 +73,29 @@ fn a_link_is_no_way_out_of_the_workspace() {
 }
 
 #[test]
+fn a_link_is_no_way_around_a_denied_path() {
+    let host = Host::new();
+    host.config(json!({"permissions": {"deny": [
+        "search_files(secret/**)", "list_files(secret)", "find_files(secret)", "read_file(secret/**)",
+    ]}}));
+    host.file("secret/key.txt", "the hidden line");
+    std::os::unix::fs::symlink("secret", host.work().join("pub")).unwrap();
+    host.script([
+        calls([
+            Call::new("c1", "search_files", json!({"pattern": "hidden", "path": "pub"})),
+            Call::new("c2", "list_files", json!({"path": "pub"})),
+            Call::new("c3", "find_files", json!({"pattern": "pub/*"})),
+            Call::new("c4", "read_file", json!({"path": "pub/key.txt"})),
+        ]),
+        say("done"),
+    ]);
+    host.task("go").run().ok();
+    for id in ["c1", "c2", "c3", "c4"] {
+        assert!(host.request(1).result(id).contains("denied by the rule"), "{}", host.request(1).result(id));
+    }
+}
+
+#[test]
 fn a_grant_in_a_foreign_session_file_counts_for_nothing() {
     let host = Host::new();
     host.script([say("one")]);

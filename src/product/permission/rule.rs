@@ -23,6 +23,8 @@ pub struct Rule {
 struct Pattern {
     /// For paths: `*` stays within a folder.
     path: GlobMatcher,
+    /// Of `folder/**` the folder: who lists or searches it sees what is in it.
+    folder: Option<GlobMatcher>,
     /// For everything else: `*` is any text.
     text: GlobMatcher,
 }
@@ -61,7 +63,12 @@ impl Rule {
         }
         let pattern = match pattern {
             None => None,
-            Some(pattern) => Some(Pattern { path: glob(&absolute(pattern, cwd), true)?, text: glob(pattern, false)? }),
+            Some(pattern) => {
+                let path = absolute(pattern, cwd);
+                let folder = path.strip_suffix("/**").filter(|folder| !folder.is_empty());
+                let folder = folder.map(|folder| glob(folder, true)).transpose()?;
+                Some(Pattern { path: glob(&path, true)?, folder, text: glob(pattern, false)? })
+            }
         };
         Ok(Self { text: text.trim().to_owned(), tool: glob(tool, false)?, pattern })
     }
@@ -77,7 +84,9 @@ impl Rule {
         let Some(pattern) = pattern else { return true };
         match &call.subject {
             Subject::Command(line) => beginnings(line).iter().any(|command| pattern.is_command(command)),
-            Subject::Read(paths) | Subject::Write(paths) => paths.iter().any(|path| pattern.path.is_match(path)),
+            Subject::Read(paths) | Subject::Write(paths) => paths.iter().any(|path| {
+                pattern.path.is_match(path) || pattern.folder.as_ref().is_some_and(|folder| folder.is_match(path))
+            }),
             Subject::Other => pattern.text.is_match(call.summary()),
         }
     }

@@ -180,6 +180,9 @@ proptest! {
 fn paths_are_matched_as_paths() {
     let odd = Rule::parse("write_file(src/**)", "/w/[app]".as_ref()).unwrap();
     assert!(odd.allows(&write("/w/[app]/src/a")) && !odd.allows(&write("/w/a/src/a")));
+    let below = &rules(&["read_file(src/**)"])[0];
+    assert!(below.forbids(&read("/w/src")) && below.forbids(&read("/w/src/a/b")) && !below.forbids(&read("/w/srcs")));
+    assert!(!below.allows(&read("/w/src")));
     let rule = &rules(&["write_file(src/*.rs)"])[0];
     assert!(rule.allows(&write("/w/src/a.rs")) && !rule.allows(&write("/w/src/deep/a.rs")));
     assert!(!rule.allows(&call(

@@ -17,7 +17,7 @@ use crate::product::tool::arguments;
 use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
-use crate::product::tool::workspace::Workspace;
+use crate::product::tool::workspace::{self, Workspace};
 
 /// What the model gets at most: room for 500 paths of the usual length.
 pub const LIMITS: Limits = Limits { chars: 40_000, lines: MAX_PATHS + 20 };
@@ -179,7 +179,7 @@ impl Tool for FindFiles {
     }
 
     fn subject(&self, arguments: &Object) -> Result<Subject, String> {
-        Ok(Subject::Read(vec![self.request(arguments)?.1.root().to_owned()]))
+        self.request(arguments).map(|(_, glob)| workspace::reads(glob.root()))
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {

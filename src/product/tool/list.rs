@@ -23,7 +23,7 @@ use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::save;
 use crate::product::tool::walk::closed::Closed;
 use crate::product::tool::walk::{Kind, MAX_ENTRIES, Walk};
-use crate::product::tool::workspace::Workspace;
+use crate::product::tool::workspace::{self, Workspace};
 
 /// What the model gets at most: room for 500 entries of the usual length.
 pub const LIMITS: Limits = Limits { chars: 40_000, lines: MAX_ENTRIES_SHOWN + 20 };
@@ -102,7 +102,7 @@ impl Tool for ListFiles {
     }
 
     fn subject(&self, arguments: &Object) -> Result<Subject, String> {
-        Ok(Subject::Read(vec![self.request(arguments)?.0]))
+        self.request(arguments).map(|(root, _)| workspace::reads(&root))
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {

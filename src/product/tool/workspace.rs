@@ -6,6 +6,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::base::path::{canonical, fold, open_home};
 use crate::base::text::visible;
+use crate::kernel::tool::Subject;
 
 /// The folder a session works in, and the paths that are closed to our own tools.
 #[derive(Debug)]
@@ -84,6 +85,17 @@ pub fn set<'a>(globs: impl IntoIterator<Item = &'a Glob>) -> Result<GlobSet, Str
         set.add(glob.clone());
     }
     set.build().map_err(|error| error.to_string())
+}
+
+/// What a call reads that reads at `path`, absolute. Links are followed, as in [`writes`]: rules, closed paths and the
+/// order of calls hold for a file or folder by whichever name it is reached.
+pub fn reads(path: &Path) -> Subject {
+    Subject::Read(vec![canonical(path)])
+}
+
+/// What a call writes that writes at `path`, absolute.
+pub fn writes(path: &Path) -> Subject {
+    Subject::Write(vec![canonical(path)])
 }
 
 fn expand(pattern: &str, base: &Path, home: Option<&Path>) -> String {

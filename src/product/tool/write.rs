@@ -10,14 +10,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
-use crate::base::path::canonical;
 use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::read::page::{self, Scan};
 use super::seen::{self, Seen, Standing};
 use super::target::{Found, Target, blocking_parent};
-use super::workspace::Workspace;
+use super::workspace::{self, Workspace};
 use super::{arguments, save};
 
 /// What reaches the model by default: one sentence, and a path that may be long.
@@ -108,7 +107,7 @@ impl Tool for WriteFile {
 
     fn subject(&self, arguments: &Object) -> Result<Subject, String> {
         let arguments: Arguments = arguments::parse(arguments)?;
-        Ok(Subject::Write(vec![canonical(&self.workspace.resolve(&arguments.path))]))
+        Ok(workspace::writes(&self.workspace.resolve(&arguments.path)))
     }
 
     fn run(&self, arguments: &Object, _context: &ToolContext<'_>) -> Output {

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
-use crate::base::path::canonical;
 use crate::base::text::numbers::{count, size};
 use crate::base::text::{cut, visible};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
@@ -16,7 +15,7 @@ use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, Tool
 use super::read::sniff::{self, Content};
 use super::seen::{self, Seen, Standing};
 use super::target::Target;
-use super::workspace::Workspace;
+use super::workspace::{self, Workspace};
 use super::{arguments, save};
 
 mod adapt;
@@ -154,7 +153,7 @@ impl Tool for EditFile {
                 return Err(format!("edits[{number}]: old_text and new_text are equal"));
             }
         }
-        Ok(Subject::Write(vec![canonical(&self.workspace.resolve(&arguments.path))]))
+        Ok(workspace::writes(&self.workspace.resolve(&arguments.path)))
     }
 
     fn run(&self, arguments: &Object, _context: &ToolContext<'_>) -> Output {

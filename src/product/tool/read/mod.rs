@@ -10,13 +10,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
-use crate::base::path::canonical;
 use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::seen::{self, Seen};
 use super::target::Target;
-use super::workspace::Workspace;
+use super::workspace::{self, Workspace};
 use super::{arguments, save};
 
 pub(super) mod page;
@@ -184,7 +183,7 @@ impl Tool for ReadFile {
         if arguments.limit == Some(0) {
             return Err("limit: expected at least 1 line".to_owned());
         }
-        Ok(Subject::Read(vec![canonical(&self.workspace.resolve(&arguments.path))]))
+        Ok(workspace::reads(&self.workspace.resolve(&arguments.path)))
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {

@@ -25,7 +25,7 @@ use crate::product::tool::arguments;
 use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
-use crate::product::tool::workspace::Workspace;
+use crate::product::tool::workspace::{self, Workspace};
 use file::{Named, Searcher, Unsearched};
 use found::Found;
 use pattern::Pattern;
@@ -153,7 +153,7 @@ impl Tool for SearchFiles {
     }
 
     fn subject(&self, arguments: &Object) -> Result<Subject, String> {
-        Ok(Subject::Read(vec![self.request(arguments)?.root]))
+        self.request(arguments).map(|request| workspace::reads(&request.root))
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
