@@ -96,6 +96,21 @@ fn a_link_is_no_way_around_a_denied_path() {
 }
 
 #[test]
+fn writing_what_runs_commands_is_not_for_the_write_tier() {
+    for (options, exists) in [(["--permissions", "write"], false), (["--permissions", "all"], true)] {
+        let host = Host::new();
+        host.file(".git/HEAD", "ref: refs/heads/main\n");
+        let paths = [".git/hooks/pre-commit", ".viola.json", ".viola/chains/a.chain.md", "sub/.mcp.json"];
+        let write = |(id, path): (&str, &str)| Call::new(id, "write_file", json!({"path": path, "content": "{}"}));
+        host.script([calls(["c1", "c2", "c3", "c4"].into_iter().zip(paths).map(write)), say("done")]);
+        host.agent(&["-p", "go"]).with(&options).run().ok();
+        assert_eq!(paths.map(|path| host.exists(path)), [exists; 4], "{options:?}");
+        let told = host.request(1).result("c1").to_owned();
+        assert_eq!(told.contains("counts as dangerous"), !exists, "{told}");
+    }
+}
+
+#[test]
 fn a_grant_in_a_foreign_session_file_counts_for_nothing() {
     let host = Host::new();
     host.script([say("one")]);

@@ -1,11 +1,22 @@
-//! Where the file tools may write: the workspace, the temp folder, and what the user opened.
+//! Where the file tools may write: the workspace, the temp folder, and what the user opened; and which files there make
+//! a write as dangerous as a command.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::kernel::port::PendingCall;
+use crate::kernel::tool::{Risk, Subject};
+
 /// The name under which the guard's denials are listed.
 pub(super) const OUTSIDE: &str = "outside the workspace";
+
+/// Folders whose files make programs run: git's hooks and configuration, our own chains and plugins.
+const STARTING_FOLDERS: [&str; 2] = [".git", ".viola"];
+
+/// Files that do: they name commands, or allow them.
+const STARTING_FILES: [&str; 2] = [".viola.json", ".mcp.json"];
 
 /// The places that file tools may write to.
 #[derive(Debug)]
@@ -47,6 +58,34 @@ impl Writable {
     /// The workspace.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The risk of a call: its tool's, and of a write that makes programs run later that of running them.
+    pub fn risk(&self, call: &PendingCall) -> Risk {
+        if self.starting(call).is_some() { Risk::Dangerous } else { call.risk }
+    }
+
+    /// What a call is, for the model: a verb and its risk.
+    pub(super) fn described(&self, call: &PendingCall) -> String {
+        match self.starting(call) {
+            Some(path) => {
+                let (path, risk) = (path.display(), Risk::Dangerous.as_str());
+                format!("counts as {risk}, since what {path} holds can make commands run")
+            }
+            None => format!("is {}", call.risk.as_str()),
+        }
+    }
+
+    /// The file a call would write that makes programs run.
+    fn starting<'a>(&self, call: &'a PendingCall) -> Option<&'a Path> {
+        let Subject::Write(paths) = &call.subject else { return None };
+        // Some file systems do not tell cases apart.
+        let is = |name: &OsStr, known: &[&str]| known.iter().any(|known| name.eq_ignore_ascii_case(known));
+        paths.iter().map(PathBuf::as_path).find(|path| {
+            // A workspace may itself lie in such a folder.
+            path.strip_prefix(&self.root).unwrap_or(path).iter().any(|name| is(name, &STARTING_FOLDERS))
+                || path.file_name().is_some_and(|name| is(name, &STARTING_FILES))
+        })
     }
 
     /// Whether a path, absolute and with its links followed, may be written.

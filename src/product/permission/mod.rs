@@ -100,7 +100,7 @@ impl Judge {
     /// Judges one call: deny, then the guards, then ask, then allow, then the grant.
     pub fn judge(&self, call: &PendingCall) -> Judgement {
         if self.authority == Authority::Chosen(Grant::None) || self.authority == Authority::Session(Grant::None) {
-            return self.beyond(Grant::None, call.risk);
+            return self.beyond(Grant::None, call);
         }
         let forbidding =
             |rules: &[Rule]| rules.iter().find(|rule| rule.forbids(call)).map(|rule| rule.text().to_owned());
@@ -125,22 +125,23 @@ impl Judge {
         if forbidding(&self.ask).is_some() && self.authority != Authority::Chosen(Grant::All) {
             return Judgement::Ask;
         }
-        if allowed || call.risk == Risk::Safe {
+        let risk = self.writable.risk(call);
+        if allowed || risk == Risk::Safe {
             return Judgement::Allow;
         }
         match self.authority {
-            Authority::Chosen(grant) | Authority::Session(grant) if grant.covers(call.risk) => Judgement::Allow,
-            Authority::Chosen(grant) | Authority::Session(grant) => self.beyond(grant, call.risk),
+            Authority::Chosen(grant) | Authority::Session(grant) if grant.covers(risk) => Judgement::Allow,
+            Authority::Chosen(grant) | Authority::Session(grant) => self.beyond(grant, call),
             Authority::Unasked | Authority::AskEach => Judgement::Ask,
         }
     }
 
     /// The answer to a call that a grant does not cover.
-    fn beyond(&self, grant: Grant, risk: Risk) -> Judgement {
+    fn beyond(&self, grant: Grant, call: &PendingCall) -> Judgement {
         let scope = match grant {
             Grant::None => "no tools are allowed here; answer from what you know".to_owned(),
             Grant::All | Grant::Write | Grant::Safe => {
-                format!("only {} tools are allowed here, and this one is {}", grant.as_str(), risk.as_str())
+                format!("only {} tools are allowed here, and this {}", grant.as_str(), self.writable.described(call))
             }
         };
         Judgement::Deny(match self.authority {
@@ -164,10 +165,10 @@ impl Gate for Headless {
             Judgement::Deny(denial) if denial.by != DeniedBy::User => Verdict::Deny(denial),
             // What a person once said to another question is no answer to this one.
             Judgement::Deny(_) | Judgement::Ask => {
-                let reason =
-                    "denied: it is not allowed yet and nobody can be asked in this run; say in your answer what \
-                              you could not do"
-                        .to_owned();
+                let reason = format!(
+                    "denied: this call {} and nobody can be asked in this run; say in your answer what you could not do",
+                    self.0.writable.described(call)
+                );
                 Verdict::Deny(Denial { reason, by: DeniedBy::Nobody })
             }
         });

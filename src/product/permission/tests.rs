@@ -82,6 +82,27 @@ fn files_are_written_inside_only() {
 }
 
 #[test]
+fn a_write_that_makes_commands_run_is_as_dangerous_as_a_command() {
+    let mut judge = judge(Authority::Chosen(Grant::Write));
+    for path in ["/w/.git/hooks/pre-commit", "/w/sub/.git", "/w/.viola/x/y", "/w/a/.viola.json", "/w/.MCP.json"] {
+        judge.authority = Authority::Chosen(Grant::Write);
+        let Judgement::Deny(denial) = judge.judge(&write(path)) else { panic!("{path} is written") };
+        assert!(denial.reason.contains("counts as dangerous") && denial.reason.contains(path), "{denial:?}");
+        judge.authority = Authority::Chosen(Grant::All);
+        assert_eq!(word(&judge.judge(&write(path))), "allow", "{path}");
+        assert_eq!(word(&judge.judge(&read(path))), "allow", "{path}");
+    }
+    judge.authority = Authority::Chosen(Grant::Write);
+    for path in ["/w/.gitignore", "/w/.github/workflows/ci.yml", "/w/git/x", "/w/viola.json"] {
+        assert_eq!(word(&judge.judge(&write(path))), "allow", "{path}");
+    }
+    judge.writable = Writable::only("/h/.viola/w".into(), vec![], &[]).unwrap();
+    assert_eq!(word(&judge.judge(&write("/h/.viola/w/a"))), "allow");
+    judge.allow = rules(&["write_file(/h/.viola/w/.git/description)"]);
+    assert_eq!(word(&judge.judge(&write("/h/.viola/w/.git/description"))), "allow");
+}
+
+#[test]
 fn a_denied_command_hides_behind_nothing() {
     let mut judge = judge(Authority::Chosen(Grant::All));
     judge.deny = rules(&["execute_bash(rm *)", "mcp__*"]);
