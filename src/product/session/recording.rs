@@ -101,12 +101,19 @@ pub fn drift(recorded: &str, live: &str) -> Option<String> {
     if recorded == live {
         return None;
     }
-    let mut lines = (recorded.lines(), live.lines());
+    if recorded.strip_suffix('\n') == Some(&live) {
+        return Some("the line break at its end is missing".to_owned());
+    }
+    if live.strip_suffix('\n') == Some(&recorded) {
+        return Some("it ends with a line break that was not there".to_owned());
+    }
+    // Not by `lines`, which drops carriage returns: texts that differ have to differ in a line.
+    let mut lines = (recorded.split('\n'), live.split('\n'));
     let mut number = 0;
     loop {
         number += 1;
         let (before, now) = (lines.0.next(), lines.1.next());
-        if before != now || (before.is_none() && now.is_none()) {
+        if before != now || before.is_none() {
             let quoted = |line: Option<&str>| {
                 line.map_or("nothing".to_owned(), |line| format!("{:?}", cut::ellipsis(line, QUOTED_CHARS)))
             };
@@ -206,6 +213,15 @@ mod tests {
         ] {
             assert!(drift(one, other).is_some(), "{one}");
         }
-        assert_eq!(drift("a\nb\n", "a\nc\n").unwrap(), r#"line 2 was "b" and is "c""#);
+        for (one, other, told) in [
+            ("a\nb\n", "a\nc\n", r#"line 2 was "b" and is "c""#),
+            ("a\nb", "a", r#"line 2 was "b" and is nothing"#),
+            ("a\n", "a", "the line break at its end is missing"),
+            ("a", "a\n", "it ends with a line break that was not there"),
+            ("a\r\nb", "a\nb", r#"line 1 was "a\r" and is "a""#),
+            ("a", "a\n\n", r#"line 2 was nothing and is """#),
+        ] {
+            assert_eq!(drift(one, other).unwrap(), told);
+        }
     }
 }
