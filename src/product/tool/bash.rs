@@ -103,7 +103,7 @@ impl ExecuteBash {
                         "seconds; default {}, at most {}", seconds(timeout), seconds(max_timeout),
                     )},
                     "background": {"type": "string", "enum": ["job", "service"], "description":
-                        "leave out to wait for the command"},
+                        "not available yet: leave it out"},
                 },
                 "required": ["command"],
             }),
