@@ -63,7 +63,7 @@ pub fn run(words: Vec<OsString>, mut env: Env, out: &mut Out<'_>) -> Result<u8, 
         Some(Command::Tools { json }) => {
             let loaded = config::load(&env, &flags)?;
             let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-            let tools = app::toolbox(&loaded, &env, &Arc::new(workspace))?;
+            let tools = app::toolbox(&loaded, &env, &Arc::new(workspace), &Arc::default())?;
             out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
         }
         Some(Command::Doctor) => out.both(|stdout, stderr| {

@@ -32,6 +32,7 @@ use super::permission::{Authority, Grant, Headless, Judge, Rule, Writable};
 use super::prompt::{self, Facts};
 use super::sandbox::env::CommandEnv;
 use super::session::Session;
+use super::session::load::Handled;
 use super::session::recording::{Recording, Results};
 use super::session::store::{Opened, Selector, Store};
 use super::tool::bash::{self, ExecuteBash, Shell};
@@ -95,10 +96,14 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
     let workspace = Arc::new(workspace);
-    let tools = toolbox(loaded, env, &workspace)?;
+    let seen = Arc::new(Seen::new());
+    let tools = toolbox(loaded, env, &workspace, &seen)?;
     let (model, recorded) = model(&choice, settings, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
-    let Opening { mut session, messages, grant, mut notices } = opened;
+    let Opening { mut session, messages, handled, grant, mut notices } = opened;
+    for Handled { tool, path, at_ms } in &handled {
+        seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
+    }
     session.set_price(choice.info.price);
     let gate = Headless(judge(settings, env, grant)?);
     let names: Vec<&str> = tools.names().collect();
@@ -134,12 +139,12 @@ fn redactor(loaded: &Loaded, choice: &Choice, env: &Env) -> Redactor {
     Redactor::new(secrets.iter().chain(&choice.key).map(|secret| secret.expose().to_owned()))
 }
 
-/// The tools of these settings.
+/// The tools of these settings. They know files from `seen`.
 ///
 /// # Errors
 ///
 /// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob.
-pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>) -> Result<Toolbox, Error> {
+pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen>) -> Result<Toolbox, Error> {
     let settings = &loaded.settings;
     let enabled = globs("tools.enabled", &settings.tools.enabled)?;
     let disabled = globs("tools.disabled", &settings.tools.disabled)?;
@@ -147,7 +152,6 @@ pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>) -> Result
         Some(own) => Limits { chars: own.chars.unwrap_or(default.chars), lines: own.lines.unwrap_or(default.lines) },
         None => default,
     };
-    let seen = Arc::new(Seen::default());
     let space = || Arc::clone(workspace);
     let shell = Shell {
         cwd: env.cwd.clone(),
@@ -161,12 +165,12 @@ pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>) -> Result
     };
     let shell = ExecuteBash::new(shell).map_err(|problem| Error::usage(format!("bash.env: {problem}")))?;
     let all: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(ReadFile::new(space(), Arc::clone(&seen), limits("read_file", read::LIMITS))),
+        Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
         Arc::new(ListFiles::new(space(), limits("list_files", list::LIMITS))),
         Arc::new(FindFiles::new(space(), limits("find_files", find::LIMITS))),
         Arc::new(SearchFiles::new(space(), limits("search_files", search::LIMITS))),
-        Arc::new(WriteFile::new(space(), Arc::clone(&seen), limits("write_file", write::LIMITS))),
-        Arc::new(EditFile::new(space(), seen, limits("edit_file", edit::LIMITS))),
+        Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
+        Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::new(shell),
     ];
     let wanted = |tool: &Arc<dyn Tool>| {
@@ -258,13 +262,14 @@ fn http_options(http: &Http, env: &Env) -> Result<HttpOptions, Error> {
 struct Opening {
     session: Session,
     messages: Vec<Arc<Message>>,
+    handled: Vec<Handled>,
     grant: Option<Grant>,
     notices: Vec<Notice>,
 }
 
 fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) -> Result<Opening, Error> {
     let origin = &choice.info.origin;
-    let fresh = |session, notices| Opening { session, messages: Vec::new(), grant: None, notices };
+    let fresh = |session, notices| Opening { session, messages: Vec::new(), handled: Vec::new(), grant: None, notices };
     match which {
         Which::Unkept => Ok(fresh(Session::in_memory(clock), Vec::new())),
         Which::New => Ok(fresh(store.create(&env.cwd, origin), Vec::new())),
@@ -273,13 +278,13 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
                 let text = "There is no session of this directory yet; a new one begins.";
                 Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
             }
-            Some(Opened { mut session, messages, grant, model: _, mut notices }) => {
+            Some(Opened { mut session, messages, handled, grant, model: _, mut notices }) => {
                 session.append_model(origin)?;
                 if let Some(grant) = grant {
                     let text = format!("The session goes on with what was allowed in it: {}.", grant.as_str());
                     notices.push(Notice::new(NoticeCode::Session, text));
                 }
-                Ok(Opening { session, messages, grant, notices })
+                Ok(Opening { session, messages, handled, grant, notices })
             }
         },
     }

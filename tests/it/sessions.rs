@@ -86,6 +86,28 @@ fn continuing_stays_in_its_directory_and_says_when_there_is_nothing() {
 }
 
 #[test]
+fn a_file_that_changed_between_two_runs_is_not_replaced() {
+    let host = Host::new();
+    host.file("read.txt", "as it was\n");
+    host.file("changed.txt", "as it was\n");
+    let read = |id, path: &str| Call::new(id, "read_file", json!({"path": path}));
+    let write =
+        |id, path: &str| Call::new(id, "write_file", json!({"path": host.work().join(path), "content": "ours\n"}));
+    host.script([calls([read("c1", "read.txt"), read("c2", "changed.txt")]), say("seen")]);
+    host.task("first").run().ok();
+    host.file("changed.txt", "somebody else's\n");
+    host.file("new.txt", "never read\n");
+    host.script([calls([write("c3", "read.txt"), write("c4", "changed.txt"), write("c5", "new.txt")]), say("done")]);
+    host.task("second").with(&["-c"]).run().ok();
+    let contents = ["read.txt", "changed.txt", "new.txt"].map(|path| host.read(path));
+    assert_eq!(contents, ["ours\n", "somebody else's\n", "ours\n"]);
+    let request = host.request(3);
+    assert!(!request.result("c3").contains("not been read"), "{}", request.result("c3"));
+    assert!(request.result("c4").contains("has changed since"), "{}", request.result("c4"));
+    assert!(request.result("c5").contains("had not been read"), "{}", request.result("c5"));
+}
+
+#[test]
 fn after_a_kill_in_mid_batch_the_talk_goes_on() {
     for wire in Wire::ALL {
         let host = Host::on(wire);

@@ -2,6 +2,7 @@
 //!
 //! Memory grows with the number of lines and with the active conversation, not with the file. Nothing is changed.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::base::jsonl::{self, Picker, Reader, Span};
-use crate::model::message::{Message, Origin};
+use crate::model::message::{Message, Origin, ToolInput};
 use crate::product::error::Error;
 
 use super::convert;
@@ -39,6 +40,63 @@ pub struct Loaded {
     pub midline: bool,
     file: File,
     spans: Vec<Span>,
+}
+
+/// What a session goes on from.
+#[derive(Debug)]
+pub struct Conversation {
+    /// What is sent to the model.
+    pub messages: Vec<Arc<Message>>,
+    /// Calls that succeeded on a file or folder, in order.
+    pub handled: Vec<Handled>,
+    /// Lines that could not be read.
+    pub broken: usize,
+}
+
+/// A call that succeeded on something with a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// The tool.
+    pub tool: String,
+    /// The path as the model wrote it, but relative to no folder.
+    pub path: String,
+    /// When its result was kept, in milliseconds since 1970.
+    pub at_ms: i64,
+}
+
+/// Calls with a path, waiting for their results, and those that were done.
+struct Handling<'a> {
+    cwd: &'a str,
+    calls: HashMap<String, (String, String)>,
+    done: Vec<Handled>,
+}
+
+impl<'a> Handling<'a> {
+    fn new(cwd: &'a str) -> Self {
+        Self { cwd, calls: HashMap::new(), done: Vec::new() }
+    }
+
+    fn extend(&mut self, message: Option<&Message>, at_ms: i64) {
+        match message {
+            Some(Message::Assistant(answer)) => {
+                let calls = answer.calls().filter_map(|call| {
+                    let ToolInput::Object(arguments) = &call.input else { return None };
+                    let path = arguments.get("path")?.as_str()?;
+                    let path = if path.starts_with('~') { path.into() } else { Path::new(self.cwd).join(path) };
+                    Some((call.id.clone(), (call.name.clone(), path.to_str()?.to_owned())))
+                });
+                self.calls.extend(calls);
+            }
+            Some(Message::Tool(results)) => {
+                for result in results.iter().filter(|result| !result.is_error) {
+                    if let Some((tool, path)) = self.calls.remove(&result.call_id) {
+                        self.done.push(Handled { tool, path, at_ms });
+                    }
+                }
+            }
+            Some(Message::User(_)) | None => {}
+        }
+    }
 }
 
 impl Loaded {
@@ -85,15 +143,16 @@ impl Loaded {
         name::id_of(path).unwrap_or(&self.header.id).to_owned()
     }
 
-    /// What is sent to the model, and how many lines of it could not be read.
+    /// What is sent to the model, what it did to files, and how many lines could not be read.
     ///
     /// # Errors
     ///
     /// When the file cannot be read any more.
-    pub fn messages(&self, path: &[usize]) -> io::Result<(Vec<Arc<Message>>, usize)> {
+    pub fn conversation(&self, path: &[usize]) -> io::Result<Conversation> {
         let active = self.tree.active(path);
         let mut picker = Picker::new(&self.file)?;
         let mut broken = 0;
+        let mut handled = Handling::new(&self.header.cwd);
         let mut messages = Vec::with_capacity(active.messages.len() + 1);
         if let Some(number) = active.summary {
             match self.line::<SummaryLine>(&mut picker, number)? {
@@ -103,11 +162,16 @@ impl Loaded {
         }
         for number in active.messages {
             match self.line::<MessageLine>(&mut picker, number)? {
-                Some(line) => messages.extend(convert::message(line)),
+                Some(line) => {
+                    let at_ms = line.timestamp;
+                    let message = convert::message(line);
+                    handled.extend(message.as_ref(), at_ms);
+                    messages.extend(message);
+                }
                 None => broken += 1,
             }
         }
-        Ok((convert::grouped(messages), broken))
+        Ok(Conversation { messages: convert::grouped(messages), handled: handled.done, broken })
     }
 
     /// Every message of `path`, also those that a summary stands for; unreadable ones are left out.

@@ -21,7 +21,7 @@ use crate::product::error::Error;
 use super::Session;
 use super::entry::{Header, VERSION};
 use super::list::{self, Info};
-use super::load::Loaded;
+use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
 use crate::product::permission::Grant;
@@ -64,6 +64,8 @@ pub struct Opened {
     pub session: Session,
     /// What was said so far, as far as the model is to see it.
     pub messages: Vec<Arc<Message>>,
+    /// What was done to files, as far as the model is to see it.
+    pub handled: Vec<Handled>,
     /// What was allowed in it; only of files this user wrote here, and not of those named by a path.
     pub grant: Option<Grant>,
     /// Who answers next, as far as the file says so.
@@ -116,7 +118,7 @@ impl Store {
         let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)?;
         let loaded = Loaded::read(&file, &path)?;
         let line = loaded.tree.path();
-        let (messages, unreadable) = loaded.messages(&line).map_err(cannot)?;
+        let Conversation { messages, handled, broken: unreadable } = loaded.conversation(&line).map_err(cannot)?;
         let grant = match selector {
             Selector::Newest | Selector::Id(_) if self.is_own(&path) => loaded.grant,
             Selector::Newest | Selector::Id(_) | Selector::Path(_) => None,
@@ -145,7 +147,7 @@ impl Store {
         };
         let known = !loaded.origin.model.is_empty();
         let model = known.then(|| loaded.origin.clone());
-        Ok(Some(Opened { session, messages, grant, model, notices }))
+        Ok(Some(Opened { session, messages, handled, grant, model, notices }))
     }
 
     /// Reads a session without opening it for going on.

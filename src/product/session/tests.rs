@@ -5,8 +5,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::load::Handled;
 use super::store::{Opened, Selector, Store};
 use super::*;
 use crate::base::json::Object;
@@ -132,7 +133,7 @@ fn a_conversation_is_kept_as_documented_and_goes_on() {
         assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
-    let Opened { mut session, messages, grant, model, notices } = disk.newest();
+    let Opened { mut session, messages, grant, model, notices, .. } = disk.newest();
     assert_eq!(said(&messages), ["first", "one", "a+b"]);
     assert_eq!((grant, model, notices.len()), (Some(Grant::Write), Some(origin()), 0));
     assert_eq!(session.id(), id);
@@ -426,4 +427,28 @@ mod properties {
             prop_assert_eq!(after.last().map(String::as_str), Some("after"));
         }
     }
+}
+
+#[test]
+fn calls_that_succeeded_on_a_path_are_told() {
+    let disk = Disk::new();
+    let mut session = disk.create();
+    session.append(&Message::user("go")).unwrap();
+    let calls =
+        [("a", json!({"path": "x"})), ("b", json!({"path": "/y"})), ("c", json!({"path": "~/z"})), ("d", json!({}))];
+    let content = calls.map(|(id, input)| {
+        let input = ToolInput::Object(input.as_object().unwrap().clone());
+        AssistantPart::ToolUse(ToolCall { id: id.into(), name: format!("tool_{id}"), input })
+    });
+    let usage = Usage::default();
+    let stop = StopReason::ToolUse;
+    session
+        .append(&Message::Assistant(Assistant { content: content.into(), origin: origin().into(), stop, usage }))
+        .unwrap();
+    for (id, is_error) in [("c", false), ("b", true), ("a", false), ("d", false)] {
+        session.append_result(&ToolResult::text(id, "r", is_error)).unwrap();
+    }
+    drop(session);
+    let told = |tool: &str, path: &str| Handled { tool: tool.into(), path: path.into(), at_ms: MOMENT };
+    assert_eq!(disk.newest().handled, [told("tool_c", "~/z"), told("tool_a", &format!("{CWD}/x"))]);
 }

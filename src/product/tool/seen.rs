@@ -1,8 +1,10 @@
 //! What this session knows of files: a hash of the content its tools last read or wrote.
 //!
-//! It judges by content alone; time stamps change without reason and stay the same without one.
+//! It judges by content alone; time stamps change without reason and stay the same without one. Only of what an earlier
+//! run of the session saw no content is known any more, and the time of the file's last change has to do.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -16,11 +18,22 @@ pub struct Seen {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The content that was read or written as a file.
-    content: u64,
+    /// What was read or written as a file.
+    content: Content,
     /// A later content of which only a region was shown: enough to edit by, not to replace the whole.
-    glimpsed: u64,
+    glimpsed: Option<u64>,
 }
+
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// The content with this hash.
+    Hash(u64),
+    /// Whatever the file held then, in milliseconds since 1970.
+    AsOf(i64),
+}
+
+/// The tools after whose calls the session knows the file in `path`.
+const TOOLS: [&str; 3] = ["read_file", "write_file", "edit_file"];
 
 /// What a session knows of a file, measured against what the file holds now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,26 +58,48 @@ impl Seen {
     pub fn standing(&self, path: &Path, hash: u64) -> Standing {
         match self.lock().get(path) {
             None => Standing::Unknown,
-            Some(known) if known.content == hash => Standing::Current,
-            Some(known) if known.glimpsed == hash => Standing::Glimpsed,
+            Some(known) if known.content.is_still(path, hash) => Standing::Current,
+            Some(known) if known.glimpsed == Some(hash) => Standing::Glimpsed,
             Some(_) => Standing::Changed,
         }
     }
 
     /// The file was read, or written as a whole, with this content.
     pub fn record(&self, path: &Path, hash: u64) {
-        self.lock().insert(path.to_owned(), Known { content: hash, glimpsed: hash });
+        self.lock().insert(path.to_owned(), Known { content: Content::Hash(hash), glimpsed: None });
+    }
+
+    /// An earlier run of the session called `tool` with success on the file; it was done at `at_ms`, in milliseconds since
+    /// 1970. A tool that neither reads nor writes whole files says nothing.
+    pub fn recall(&self, tool: &str, path: &Path, at_ms: i64) {
+        if TOOLS.contains(&tool) {
+            self.lock().insert(path.to_owned(), Known { content: Content::AsOf(at_ms), glimpsed: None });
+        }
     }
 
     /// A part of this content was shown. Nothing is kept of a file that was never read.
     pub fn glimpse(&self, path: &Path, hash: u64) {
         if let Some(known) = self.lock().get_mut(path) {
-            known.glimpsed = hash;
+            known.glimpsed = Some(hash);
         }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Known>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Content {
+    /// Whether the file, whose content has this hash, holds this content.
+    fn is_still(self, path: &Path, hash: u64) -> bool {
+        match self {
+            Self::Hash(known) => known == hash,
+            // The time of the last change to content, name or mode: no program can set it back. That a mode counts too
+            // costs a needless reading, no file.
+            Self::AsOf(moment) => path.metadata().is_ok_and(|file| {
+                file.ctime().saturating_mul(1_000).saturating_add(file.ctime_nsec() / 1_000_000) <= moment
+            }),
+        }
     }
 }
 
@@ -91,5 +126,21 @@ mod tests {
         assert_eq!(seen.standing(path, 3), Standing::Changed);
         seen.record(path, 3);
         assert_eq!(seen.standing(path, 2), Standing::Changed);
+    }
+
+    #[test]
+    fn what_an_earlier_run_saw_counts_until_the_file_changes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (seen, path) = (Seen::new(), file.path());
+        seen.recall("search_files", path, i64::MAX);
+        assert_eq!(seen.standing(path, 1), Standing::Unknown);
+        seen.recall("read_file", path, i64::MAX);
+        assert_eq!(seen.standing(path, 1), Standing::Current);
+        seen.recall("edit_file", path, 1);
+        assert_eq!(seen.standing(path, 1), Standing::Changed);
+        seen.glimpse(path, 1);
+        assert_eq!(seen.standing(path, 1), Standing::Glimpsed);
+        seen.record(path, 1);
+        assert_eq!((seen.standing(path, 1), seen.standing(path, 2)), (Standing::Current, Standing::Changed));
     }
 }
