@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::text::mask::Mask;
 use crate::cli::read::{Parsed, command as declaration, parse};
 use crate::cli::{Cli, Command, ConfigAction, OutputFormat, SessionsAction, Stdin, Task};
 use crate::front::command::config::Action;
@@ -63,7 +64,7 @@ pub fn run(words: Vec<OsString>, mut env: Env, out: &mut Out<'_>) -> Result<u8, 
         Some(Command::Tools { json }) => {
             let loaded = config::load(&env, &flags)?;
             let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-            let tools = app::toolbox(&loaded, &env, &Arc::new(workspace), &Arc::default())?;
+            let tools = app::toolbox(&loaded, &env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
             out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
         }
         Some(Command::Doctor) => out.both(|stdout, stderr| {

@@ -7,6 +7,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::text::mask::Mask;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
 use crate::kernel::port::Gate;
@@ -23,6 +24,7 @@ use crate::model::{Api, Model};
 use super::agent::Agent;
 use super::agent::redact::Redactor;
 use super::auth::known_secrets;
+use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
 use super::config::provider::Choice;
@@ -96,8 +98,8 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
     let workspace = Arc::new(workspace);
-    let seen = Arc::new(Seen::new());
-    let tools = toolbox(loaded, env, &workspace, &seen)?;
+    let (seen, mask) = (Arc::new(Seen::new()), mask(loaded, &choice, env));
+    let tools = toolbox(loaded, env, &workspace, &seen, mask.clone())?;
     let (model, recorded) = model(&choice, settings, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, mut notices } = opened;
@@ -117,7 +119,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         on_first_command: withheld(settings, env),
         tools,
         gate: Box::new(gate) as Box<dyn Gate>,
-        hooks: Arc::new(redactor(loaded, &choice, env)),
+        hooks: Arc::new(Redactor::new(mask)),
         session,
         system: system.into(),
         options: Options {
@@ -134,17 +136,23 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
 }
 
 /// Knows every secret value that is known here; a key that a command printed only `choice` knows.
-fn redactor(loaded: &Loaded, choice: &Choice, env: &Env) -> Redactor {
+fn mask(loaded: &Loaded, choice: &Choice, env: &Env) -> Mask {
     let secrets = known_secrets(loaded, env);
-    Redactor::new(secrets.iter().chain(&choice.key).map(|secret| secret.expose().to_owned()))
+    Mask::new(secrets.iter().chain(&choice.key).map(Secret::expose))
 }
 
-/// The tools of these settings. They know files from `seen`.
+/// The tools of these settings. They know files from `seen`, and show nothing that `mask` hides.
 ///
 /// # Errors
 ///
 /// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob.
-pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen>) -> Result<Toolbox, Error> {
+pub fn toolbox(
+    loaded: &Loaded,
+    env: &Env,
+    workspace: &Arc<Workspace>,
+    seen: &Arc<Seen>,
+    mask: Mask,
+) -> Result<Toolbox, Error> {
     let settings = &loaded.settings;
     let enabled = globs("tools.enabled", &settings.tools.enabled)?;
     let disabled = globs("tools.disabled", &settings.tools.disabled)?;
@@ -162,6 +170,7 @@ pub fn toolbox(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Ar
         max_timeout: settings.bash.max_timeout,
         limits: limits(bash::NAME, bash::LIMITS),
         output_dir: loaded.paths.data_dir.join("output"),
+        mask,
     };
     let shell = ExecuteBash::new(shell).map_err(|problem| Error::usage(format!("bash.env: {problem}")))?;
     let all: Vec<Arc<dyn Tool>> = vec![

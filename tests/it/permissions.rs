@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Call, Host, Wire, call, calls, say};
+use crate::support::{Call, Host, KEY, Wire, call, calls, say};
 
 /// A call of each tier.
 fn one_of_each() -> [Call; 3] {
@@ -133,9 +133,14 @@ fn secrets_reach_neither_commands_nor_the_model_nor_the_disk() {
         host.server.secret(value);
         agent.env(name, value)
     });
-    host.script([call("execute_bash", json!({"command": "env"})), say("ok")]);
+    // The configured key is on the disk, where a command can find it; so long an output is kept in a file.
+    let configured = host.config_dir().join("config.json");
+    let command = format!("env; for n in $(seq 300); do cat {}; echo; done", configured.display());
+    host.script([call("execute_bash", json!({"command": command})), say("ok")]);
     let run = agent.env("HARMLESS", "yes").run().ok();
     assert!(host.request(1).told().contains("HARMLESS=yes"));
+    assert!(host.state().contains("\"api_key\":\"[secret]\""), "the long output is kept");
+    let secrets = [secrets.as_slice(), &[("", KEY)]].concat();
     for (_, secret) in secrets {
         assert!([&run.stdout, &run.stderr, &host.state()].iter().all(|place| !place.contains(secret)), "{secret}");
     }

@@ -7,5 +7,6 @@
 pub mod clean;
 pub mod cut;
 pub mod likeness;
+pub mod mask;
 pub mod numbers;
 pub mod visible;

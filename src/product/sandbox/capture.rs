@@ -14,6 +14,7 @@ use twox_hash::XxHash3_64;
 use super::spill::Spill;
 use crate::base::text::clean::Cleaner;
 use crate::base::text::cut;
+use crate::base::text::mask::{Mask, Masking};
 use crate::kernel::tool::{Captured, Gap, Limits};
 
 /// Characters kept at either end beyond what the model gets, so that the cut sees whole grapheme clusters around it.
@@ -25,6 +26,7 @@ const JOINED_BELOW: usize = 4096;
 /// Takes the raw output of a command as it comes.
 pub struct Capture {
     cleaner: Cleaner,
+    masking: Masking,
     /// Small pieces of the bytes being taken; empty in between.
     joined: String,
     kept: Kept,
@@ -42,8 +44,9 @@ pub struct Outcome {
 }
 
 impl Capture {
-    /// A capture that keeps what is needed to cut it to `limits`, and the whole in `folder` if it exceeds them.
-    pub fn new(limits: Limits, folder: &Path) -> Self {
+    /// A capture that keeps what is needed to cut it to `limits`, and the whole in `folder` if it exceeds them;
+    /// neither with what `mask` hides.
+    pub fn new(limits: Limits, folder: &Path, mask: Mask) -> Self {
         let ends = limits.chars.div_ceil(2).saturating_add(SLACK);
         let kept = Kept {
             limits,
@@ -58,21 +61,21 @@ impl Capture {
             spill: Spill::new(folder),
             fingerprint: XxHash3_64::new(),
         };
-        Self { cleaner: Cleaner::default(), joined: String::new(), kept }
+        Self { cleaner: Cleaner::default(), masking: Masking::new(mask), joined: String::new(), kept }
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { cleaner, joined, kept } = self;
+        let Self { cleaner, masking, joined, kept } = self;
         cleaner.push(bytes, &mut |piece| {
             if piece.len() < JOINED_BELOW {
                 joined.push_str(piece);
             } else {
-                kept.add_joined(joined);
-                kept.add(piece);
+                take_joined(joined, masking, kept);
+                masking.push(piece, &mut |shown| kept.add(shown));
             }
         });
-        kept.add_joined(joined);
+        take_joined(joined, masking, kept);
     }
 
     /// The last line with something in it, as far as it is known.
@@ -85,11 +88,17 @@ impl Capture {
 
     /// Ends the output. `status` tells how the command ended; it goes into the fingerprint.
     pub fn finish(self, status: &str) -> Outcome {
-        let Self { mut cleaner, joined: _, mut kept } = self;
-        cleaner.finish(&mut |piece| kept.add(piece));
+        let Self { mut cleaner, mut masking, joined: _, mut kept } = self;
+        cleaner.finish(&mut |piece| masking.push(piece, &mut |shown| kept.add(shown)));
+        masking.finish(&mut |shown| kept.add(shown));
         kept.fingerprint.write(status.as_bytes());
         kept.finish()
     }
+}
+
+fn take_joined(joined: &mut String, masking: &mut Masking, kept: &mut Kept) {
+    masking.push(joined, &mut |shown| kept.add(shown));
+    joined.clear();
 }
 
 /// The cleaned text.
@@ -109,14 +118,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn add_joined(&mut self, joined: &mut String) {
-        if !joined.is_empty() {
-            self.add(joined);
-            joined.clear();
-        }
-    }
-
     fn add(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
         self.bytes += piece.len() as u64;
         self.chars += count_chars(piece);
         self.line_breaks += count_breaks(piece);

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::arguments;
 use crate::base::env::Env;
 use crate::base::json::Object;
+use crate::base::text::mask::Mask;
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 use crate::product::sandbox::Process;
 use crate::product::sandbox::capture::Capture;
@@ -52,6 +53,8 @@ pub struct Shell {
     pub limits: Limits,
     /// Where long outputs are kept; made when it is needed.
     pub output_dir: PathBuf,
+    /// What no output shows, kept ones included.
+    pub mask: Mask,
 }
 
 /// The tool.
@@ -63,6 +66,7 @@ pub struct ExecuteBash {
     timeout: Duration,
     max_timeout: Duration,
     output_dir: PathBuf,
+    mask: Mask,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,7 +92,7 @@ impl ExecuteBash {
     ///
     /// The entry of `allow_env` that is no glob, and why.
     pub fn new(shell: Shell) -> Result<Self, String> {
-        let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir } = shell;
+        let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir, mask } = shell;
         let env = CommandEnv::new(&env, &key_names, &allow_env)?;
         // A default above the maximum was meant: who waits that long by default may ask for as much.
         let max_timeout = max_timeout.max(timeout);
@@ -110,7 +114,7 @@ impl ExecuteBash {
             risk: Risk::Dangerous,
             limits,
         };
-        Ok(Self { spec, cwd, env, timeout, max_timeout, output_dir })
+        Ok(Self { spec, cwd, env, timeout, max_timeout, output_dir, mask })
     }
 
     /// The names of the variables that are kept from commands, sorted.
@@ -198,7 +202,7 @@ impl Tool for ExecuteBash {
         });
         let timeout = asked.min(self.max_timeout);
         let line = CommandLine { command: &arguments.command, cwd: &self.cwd, env: &self.env, timeout };
-        let mut capture = Capture::new(self.spec.limits, &self.output_dir);
+        let mut capture = Capture::new(self.spec.limits, &self.output_dir, self.mask.clone());
         match process::run(&line, &mut capture, context.progress, context.cancel) {
             Ok(finished) => self.ended(&finished, capture, timeout),
             Err(error) => Output::error(error.to_string()),

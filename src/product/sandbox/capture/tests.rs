@@ -7,8 +7,12 @@ use crate::kernel::tool::Output;
 use crate::kernel::truncate::fit;
 
 fn capture(text: &str, piece: usize, limits: Limits) -> (Outcome, Option<String>) {
+    masked(text, piece, limits, Mask::default())
+}
+
+fn masked(text: &str, piece: usize, limits: Limits, mask: Mask) -> (Outcome, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let mut capture = Capture::new(limits, folder.path());
+    let mut capture = Capture::new(limits, folder.path(), mask);
     for piece in text.as_bytes().chunks(piece) {
         capture.push(piece);
     }
@@ -51,12 +55,25 @@ fn short_output_leaves_no_file() {
 
 #[test]
 fn the_last_line_is_the_one_being_drawn() {
-    let mut capture = Capture::new(Limits { chars: 10, lines: 2 }, Path::new("/nonexistent"));
+    let mut capture = Capture::new(Limits { chars: 10, lines: 2 }, Path::new("/nonexistent"), Mask::default());
     assert_eq!(capture.last_line(), "");
     capture.push(b"Compiling a\n\n");
     assert_eq!(capture.last_line(), "Compiling a");
     capture.push(b" 10%\r 20%");
     assert_eq!(capture.last_line(), "20%");
+}
+
+#[test]
+fn a_known_secret_reaches_neither_the_model_nor_the_file() {
+    let text = "before\nkey=sk-\u{1b}[1m1234567890 after\n".repeat(40) + "and sk-12345";
+    let limits = Limits { chars: 200, lines: 20 };
+    for piece in [1, 7, 4096] {
+        let (outcome, spilled) = masked(&text, piece, limits, Mask::new(["sk-1234567890"]));
+        let kept = spilled.unwrap();
+        assert!(kept.starts_with("before\nkey=[secret] after\nbefore\n") && kept.ends_with("\nand sk-12345"), "{kept}");
+        let Captured { head, tail, .. } = &outcome.text;
+        assert!([&kept, head, tail].iter().all(|text| !text.contains("sk-1234567890")));
+    }
 }
 
 proptest! {

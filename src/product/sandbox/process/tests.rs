@@ -5,6 +5,7 @@ use std::thread;
 
 use super::*;
 use crate::base::env::Env;
+use crate::base::text::mask::Mask;
 use crate::kernel::tool::Limits;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -34,7 +35,7 @@ impl Host {
         cancel: &Cancel,
         progress: &(dyn Fn(&str) + Sync),
     ) -> (Finished, String) {
-        let mut capture = Capture::new(Limits { chars: 100_000, lines: 100_000 }, self.folder.path());
+        let mut capture = Capture::new(Limits { chars: 100_000, lines: 100_000 }, self.folder.path(), Mask::default());
         let finished = run(&self.line(command, timeout), &mut capture, progress, cancel).unwrap();
         (finished, capture.finish("").text.head)
     }
@@ -215,7 +216,7 @@ fn progress_shows_the_last_line_even_when_it_goes_quiet() {
 #[test]
 fn what_cannot_be_started_says_why() {
     let host = Host::new();
-    let mut capture = Capture::new(Limits { chars: 10, lines: 10 }, host.folder.path());
+    let mut capture = Capture::new(Limits { chars: 10, lines: 10 }, host.folder.path(), Mask::default());
     let mut fail = |line: &CommandLine<'_>| run(line, &mut capture, &|_| {}, &Cancel::new()).unwrap_err().to_string();
     let gone = host.folder.path().join("gone");
     let complaint = fail(&CommandLine { cwd: &gone, ..host.line("true", LONG) });

@@ -30,6 +30,7 @@ impl Host {
             max_timeout: Duration::from_secs(30),
             limits: LIMITS,
             output_dir: folder.path().join("data/output"),
+            mask: Mask::default(),
         };
         change(&mut shell);
         Self { folder, tool: ExecuteBash::new(shell).unwrap() }
@@ -188,7 +189,7 @@ fn only_a_long_time_is_told() {
     let host = Host::new();
     let footer = |ending, seconds| {
         let finished = Finished { ending, running: Vec::new(), took: Duration::from_secs_f64(seconds) };
-        let capture = Capture::new(LIMITS, host.folder.path());
+        let capture = Capture::new(LIMITS, host.folder.path(), Mask::default());
         host.tool.ended(&finished, capture, Duration::from_secs(12)).footer.unwrap()
     };
     assert_eq!(footer(Ending::Exited(0), 12.34), "took 12.3 s\nexit code: 0");
