@@ -10,7 +10,7 @@ OUT := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help setup build run demo check test snap static install
+.PHONY: help setup build run demo check test bench snap static install
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
 
@@ -46,6 +46,9 @@ check: setup  ## format, lints, documentation, tests: what CI asks for
 
 test: setup  ## all tests, or some: make test T=tidy
 	cargo test $(LOCKED) $(T)
+
+bench: setup  ## measure all, or some: make bench B=start
+	cargo bench $(LOCKED) $(if $(B),--bench $(B))
 
 snap: setup  ## review changed snapshots
 	@cargo insta --version >/dev/null 2>&1 || cargo install --locked cargo-insta
