@@ -85,7 +85,7 @@ pub enum Ending {
 pub struct Finished {
     /// How it ended.
     pub ending: Ending,
-    /// What it left running in its session; after we ended it, what would not go.
+    /// What it left running, unless all of that has left its process group; after we ended it, what would not go.
     pub running: Vec<Process>,
     /// From its start until it and its output were over.
     pub took: Duration,
@@ -220,8 +220,14 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// What runs on in the shell's session.
+    /// What runs on in the shell's session, which has ended.
     fn left_behind(&mut self) -> io::Result<Vec<Process>> {
+        // Nearly always nothing does, and then the process table need not be read. The group's number is not given away
+        // while anything is in it, so it is safe to ask for it after the shell was reaped.
+        self.reap()?;
+        if rustix::process::test_kill_process_group(self.leader).is_err() {
+            return Ok(Vec::new());
+        }
         let mut tree = Tree::of(self.leader);
         tree.look_at_younger();
         self.until_gone(&mut tree, Instant::now() + SETTLE)?;
