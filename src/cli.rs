@@ -11,15 +11,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::product::auth::secret::Secret;
 
 const USAGE: &str = "\
-agent [OPTIONS] [PROMPT]       talk; PROMPT, if given, is the first message
-       agent -p [OPTIONS] \"task\"     do one task, print the answer, exit
+agent -p [OPTIONS] \"task\"     do one task, print the answer, exit
        agent COMMAND";
 
 const AFTER_HELP: &str = "\
 Examples:
   agent -p \"why does make fail?\"     do one task, print the answer
   git diff | agent -p \"review this\"  work on what another program prints
-  agent -c                           go on where you left off
+  agent -p -c \"now add a test\"        go on with the newest session of this folder
   agent demo                         see a task done: no key, no network
 
 Keys come from the provider's variable, such as ANTHROPIC_API_KEY.
@@ -52,11 +51,11 @@ struct TaskOnly {
 /// A task and its options.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Task {
-    /// The first message or the whole task; a last word `-` reads more from standard input
+    /// The task; a last word `-` reads more of it from standard input
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,
 
-    /// Do the task, print the answer, and exit
+    /// Do the task, print the answer, and exit; there is no chat yet
     #[arg(short, long, help_heading = "Task")]
     pub print: bool,
     /// Go on with the newest session of this folder
@@ -171,7 +170,7 @@ pub struct OutputOptions {
     /// Say more on standard error
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// When to use colours: auto, always, never [default: auto]
+    /// Whether progress on standard error has colours: auto, always, never [default: auto]
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     pub color: Color,

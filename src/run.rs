@@ -9,18 +9,21 @@ use std::sync::Arc;
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::panic;
 use crate::base::text::mask::Mask;
-use crate::cli::read::{Parsed, command as declaration, parse};
-use crate::cli::{Cli, Command, ConfigAction, OutputFormat, SessionsAction, Stdin, Task};
+use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
+use crate::cli::{Cli, Color, Command, ConfigAction, OutputFormat, SessionsAction, Stdin, Task};
 use crate::front::command::config::Action;
 use crate::front::command::sessions::Scope;
 use crate::front::command::{self, Form};
-use crate::front::out::Out;
-use crate::front::print::one_shot::{Asked, Goal, Style};
-use crate::front::print::{Format, Talk, demo, one_shot};
+use crate::front::out::{Colour, Out};
+use crate::front::print::one_shot::{Asked, Goal};
+use crate::front::print::{Format, Printer, Style, Talk, demo, one_shot};
 use crate::front::stdin::Reading;
+use crate::front::stop::Stop;
 use crate::front::wire;
-use crate::product::agent::report::Report;
+use crate::kernel::event::Event;
+use crate::product::agent::report::{Interruption, Report};
 use crate::product::app::{self, Parts, Which};
 use crate::product::config::choose::choose;
 use crate::product::config::paths::Paths;
@@ -29,30 +32,66 @@ use crate::product::error::Error;
 use crate::product::session::store::{Selector, Store};
 use crate::product::tool::workspace::Workspace;
 
-/// Runs the program. `words` begin with its own name.
-///
-/// # Errors
-///
-/// What stopped it; its kind is the exit code.
-pub fn run(words: Vec<OsString>, mut env: Env, out: &mut Out<'_>) -> Result<u8, Error> {
+/// Runs the program and returns its exit code. `words` begin with its own name.
+pub fn run(words: Vec<OsString>, out: &mut Out<'_>, stop: &Stop) -> u8 {
+    // Until the line has been read: what it seems to ask for.
+    let mut format = format(asked_format(&words));
+    let ended = panic::caught(|| {
+        let env = Env::real().map_err(|error| Error::failed("the working directory is gone").caused_by(error))?;
+        dispatch(words, env, &mut format, out, stop)
+    });
+    let ended = ended.unwrap_or_else(|defect| {
+        Err(Error::failed(format!("internal error: {defect}")).hint("this is a defect of the program"))
+    });
+    let code = ended.unwrap_or_else(|error| failed(&error, format, stop.interruption(), out));
+    out.close();
+    code
+}
+
+/// Tells an error, and in the JSON formats a `result`: also a task that never began, or broke, has one.
+fn failed(error: &Error, format: Format, interruption: Option<Interruption>, out: &mut Out<'_>) -> u8 {
+    let report = interruption.map_or_else(|| Report::never_began(error), Report::stopped_early);
+    if format != Format::Text {
+        // Where that fails, there is the error and the code.
+        let _ = out.data(&wire::result(&report, "none"));
+    }
+    out.error(error);
+    report.exit_code
+}
+
+/// Does what the words ask for. `told` becomes the format of the task; where there is no task it becomes text.
+fn dispatch(
+    words: Vec<OsString>,
+    mut env: Env,
+    told: &mut Format,
+    out: &mut Out<'_>,
+    stop: &Stop,
+) -> Result<u8, Error> {
     let cli = match parse(words)? {
         Parsed::Run(cli) => *cli,
         Parsed::Show(text) => {
             out.data(text.as_bytes())?;
-            return Ok(0);
+            return out.settle().map(|_| 0);
         }
     };
+    *told = match &cli.command {
+        None => format(cli.task.output.output_format),
+        Some(Command::Demo { output_format, .. }) => format(*output_format),
+        Some(_) => Format::Text,
+    };
+    if matches!(cli.command, None | Some(Command::Demo { .. })) {
+        stop.listen()?;
+    }
+    out.set_colour(colour(cli.task.output.color).holds(&env, rustix::termios::isatty(rustix::stdio::stderr())));
     if let Some(cwd) = &cli.task.cwd {
         env.cwd = enter(&env, cwd)?;
     }
     let flags = cli.task.flags();
     let clock = Clock::System;
-    let talk = talk(&cli);
+    let style = Style { format: *told, talk: talk(&cli) };
     match cli.command {
-        None => task(&cli.task, &flags, &env, clock, talk, out),
-        Some(Command::Demo { keep, output_format }) => {
-            demo::run(keep.as_deref(), format(output_format), talk, &env, clock, out)
-        }
+        None => task(&cli.task, &flags, &env, clock, stop, &mut Printer::new(out, style)),
+        Some(Command::Demo { keep, .. }) => demo::run(keep.as_deref(), style, &env, clock, stop, out),
         Some(Command::Sessions { action }) => sessions(&action, &env, clock, out),
         Some(Command::Config { action }) => {
             out.both(|stdout, stderr| command::config::run(&config_action(action), &env, &flags, stdout, stderr))
@@ -76,19 +115,15 @@ pub fn run(words: Vec<OsString>, mut env: Env, out: &mut Out<'_>) -> Result<u8, 
     }
 }
 
-/// A task on the command line. In the JSON formats the output ends with a `result` even when the task cannot begin.
-fn task(task: &Task, flags: &Flags, env: &Env, clock: Clock, talk: Talk, out: &mut Out<'_>) -> Result<u8, Error> {
-    let style = Style { format: format(task.output.output_format), talk, goal: Goal::Answer };
-    let ended = begin(task, flags, env, clock, style, out);
-    if let Err(error) = &ended
-        && style.format != Format::Text
-    {
-        out.data(&wire::result(&Report::never_began(error), "none"))?;
-    }
-    ended
-}
-
-fn begin(task: &Task, flags: &Flags, env: &Env, clock: Clock, style: Style, out: &mut Out<'_>) -> Result<u8, Error> {
+/// A task on the command line.
+fn task(
+    task: &Task,
+    flags: &Flags,
+    env: &Env,
+    clock: Clock,
+    stop: &Stop,
+    printer: &mut Printer<'_, '_>,
+) -> Result<u8, Error> {
     let reading = match task.stdin {
         Stdin::Auto => Reading::Auto,
         Stdin::Wait => Reading::Wait,
@@ -102,7 +137,7 @@ fn begin(task: &Task, flags: &Flags, env: &Env, clock: Clock, style: Style, out:
     }
     let loaded = config::load(env, flags)?;
     for notice in &loaded.notices {
-        out.talk(&format!("! {}", notice.text));
+        printer.event(&Event::Notice(notice.clone()));
     }
     let choice = choose(&loaded, env)?;
     let session = match (&task.session, task.resume) {
@@ -112,7 +147,7 @@ fn begin(task: &Task, flags: &Flags, env: &Env, clock: Clock, style: Style, out:
         (None, false) => Which::New,
     };
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session })?;
-    one_shot::run(assembled, &Asked::new(task.prompt.clone(), reading), style, out)
+    one_shot::run(assembled, &Asked::new(task.prompt.clone(), reading), Goal::Answer, stop, printer)
 }
 
 fn sessions(action: &SessionsAction, env: &Env, clock: Clock, out: &mut Out<'_>) -> Result<u8, Error> {
@@ -165,6 +200,41 @@ fn format(format: OutputFormat) -> Format {
     }
 }
 
+fn colour(color: Color) -> Colour {
+    match color {
+        Color::Auto => Colour::Auto,
+        Color::Always => Colour::Always,
+        Color::Never => Colour::Never,
+    }
+}
+
 fn form(json: bool) -> Form {
     if json { Form::Json } else { Form::Text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_began_or_broke_has_a_result_where_one_is_asked_for() {
+        let told = |format, interruption| {
+            let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+            let code = failed(
+                &Error::usage("it broke").hint("mend it"),
+                format,
+                interruption,
+                &mut Out::new(&mut stdout, &mut stderr),
+            );
+            assert_eq!(String::from_utf8(stderr).unwrap(), "error: it broke\nhint: mend it\n");
+            (code, String::from_utf8(stdout).unwrap())
+        };
+        assert_eq!(told(Format::Text, None), (2, String::new()));
+        for format in [Format::Json, Format::StreamJson] {
+            let (code, result) = told(format, None);
+            assert!(code == 2 && result.contains(r#""stop_reason":"error","exit_code":2"#), "{result}");
+            let (code, result) = told(format, Some(Interruption::Terminate));
+            assert!(code == 143 && result.contains(r#""aborted":true"#) && result.lines().count() == 1, "{result}");
+        }
+    }
 }

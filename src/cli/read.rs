@@ -5,10 +5,10 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{Cli, ModelOptions, RightsOptions, Task, TaskOnly};
+use super::{Cli, ModelOptions, OutputFormat, RightsOptions, Task, TaskOnly};
 use crate::base::text::likeness::closest;
 use crate::product::config::{Flag, Flags, ProjectTrust};
 use crate::product::error::Error;
@@ -47,6 +47,21 @@ pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
         Err(error) if !error.use_stderr() => Ok(Parsed::Show(error.render().to_string())),
         Err(error) => Err(usage(&error)),
     }
+}
+
+/// The output format that a line seems to ask for, whatever else may be wrong with it.
+pub fn asked_format(words: &[OsString]) -> OutputFormat {
+    const OPTION: &str = "--output-format";
+    let mut words = words.iter().skip(1).take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let mut asked = None;
+    while let Some(word) = words.next() {
+        asked = match word.strip_prefix(OPTION) {
+            Some("") => words.next().or(asked),
+            Some(value) => value.strip_prefix('=').or(asked),
+            None => asked,
+        };
+    }
+    asked.and_then(|value| OutputFormat::from_str(value, false).ok()).unwrap_or_default()
 }
 
 /// The declaration itself, for completions.

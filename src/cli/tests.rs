@@ -1,6 +1,6 @@
 //! Command lines, read: what they mean, and how bad ones are told.
 
-use super::read::{Parsed, command, parse};
+use super::read::{Parsed, asked_format, command, parse};
 use super::*;
 use crate::product::config::Flag;
 use crate::product::error::Error;
@@ -84,6 +84,21 @@ fn complaints_are_a_line_and_hints() {
     }
     let error = read(&["-p", "--output-format", "xml"]).unwrap_err();
     assert!(error.hints[0].contains("possible values: text, json, stream-json"), "{:?}", error.hints);
+}
+
+#[test]
+fn a_bad_line_still_says_which_format_it_wants() {
+    let asked = |words: &[&str]| asked_format(&words.iter().map(OsString::from).collect::<Vec<_>>());
+    assert_eq!(asked(&["agent", "--output-format", "stream-json", "--max-turns", "x"]), OutputFormat::StreamJson);
+    assert_eq!(asked(&["agent", "--nonsense", "--output-format=json"]), OutputFormat::Json);
+    for words in [
+        &["agent", "--output-format", "xml"][..],
+        &["agent", "-p", "--", "--output-format=json"],
+        &["agent", "--output-format"],
+        &["agent", "hi"],
+    ] {
+        assert_eq!(asked(words), OutputFormat::Text, "{words:?}");
+    }
 }
 
 #[test]

@@ -3,5 +3,7 @@
 pub mod command;
 pub mod out;
 pub mod print;
+pub mod queue;
 pub mod stdin;
+pub mod stop;
 pub mod wire;

@@ -1,18 +1,21 @@
 //! Reading standard input for a one-shot run: never from a terminal, never for ever unless asked to.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, PipeReader, Read, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::base::cancel::Cancel;
 use crate::product::error::Error;
 
 /// How long a silent pipe is waited for, where nobody said that something will come.
 const SILENCE: Duration = Duration::from_secs(3);
 /// More than this is no prompt any more.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Read at a time: what a pipe holds on Linux.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// When standard input is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub enum Input {
     Skipped,
     /// There was nothing to read, or it was not to be read.
     Nothing,
+    /// The task was to end before the input did.
+    Interrupted,
 }
 
 impl Input {
@@ -42,50 +47,79 @@ impl Input {
         match self {
             Self::Read(_) => "read",
             Self::Skipped => "skipped",
-            Self::Nothing => "none",
+            Self::Nothing | Self::Interrupted => "none",
         }
     }
 }
 
-/// Reads the process's standard input.
+/// Reads the process's standard input, until `cancel` is thrown.
 ///
 /// # Errors
 ///
 /// When reading fails, or there is more than 16 MiB.
-pub fn read(reading: Reading) -> Result<Input, Error> {
+pub fn read(reading: Reading, cancel: &Cancel) -> Result<Input, Error> {
     let stdin = io::stdin();
     if reading == Reading::Never || stdin.is_terminal() {
         return Ok(Input::Nothing);
     }
     let Ok(handle) = stdin.as_fd().try_clone_to_owned() else { return Ok(Input::Nothing) };
-    read_from(File::from(handle), reading, SILENCE)
+    read_from(File::from(handle), reading, SILENCE, cancel)
 }
 
-fn read_from(source: File, reading: Reading, silence: Duration) -> Result<Input, Error> {
+fn read_from(mut source: File, reading: Reading, silence: Duration, cancel: &Cancel) -> Result<Input, Error> {
+    let cannot = |error: io::Error| Error::failed("standard input cannot be read").caused_by(error);
+    // A file is there; anything else is waited for.
     let waits = source.metadata().is_ok_and(|metadata| !metadata.is_file());
-    if reading == Reading::Auto && waits && !speaks_within(&source, silence) {
-        return Ok(Input::Skipped);
-    }
+    let (woken, mut wake) = io::pipe().map_err(cannot)?;
+    let _on_cancel = cancel.on_cancel(move || {
+        // A full pipe wakes as well.
+        let _ = wake.write_all(&[0]);
+    });
+    let mut patience = (reading == Reading::Auto).then_some(silence);
     let mut bytes = Vec::new();
-    let read = source.take(MOST_BYTES + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::failed("standard input cannot be read").caused_by(error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Error::usage("standard input holds more than 16 MB")
-            .hint("save it to a file and name the file in the prompt; the agent can search in it"));
+    let mut piece = [0; PIECE_BYTES];
+    loop {
+        match if waits { ready(&source, &woken, patience) } else { Ready::Source } {
+            Ready::Source => {}
+            Ready::Cancelled => return Ok(Input::Interrupted),
+            Ready::Nobody => return Ok(Input::Skipped),
+        }
+        patience = None;
+        let count = match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(cannot(error)),
+        };
+        bytes.extend_from_slice(&piece[..count]);
+        if bytes.len() > MOST_BYTES {
+            return Err(Error::usage("standard input holds more than 16 MB")
+                .hint("save it to a file and name the file in the prompt; the agent can search in it"));
+        }
     }
     Ok(if bytes.is_empty() { Input::Nothing } else { Input::Read(String::from_utf8_lossy(&bytes).into_owned()) })
 }
 
-/// Whether there is a first byte, or the end, within that time.
-fn speaks_within(source: &File, silence: Duration) -> bool {
-    let timeout = Timespec::try_from(silence).ok();
-    let mut polled = [PollFd::new(source, PollFlags::IN)];
+/// What a wait for standard input came to.
+enum Ready {
+    /// There is something to read, or the end.
+    Source,
+    /// The task is to end.
+    Cancelled,
+    /// Neither, within the time.
+    Nobody,
+}
+
+fn ready(source: &File, woken: &PipeReader, patience: Option<Duration>) -> Ready {
+    let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    let mut polled = [PollFd::new(woken, PollFlags::IN), PollFd::new(source, PollFlags::IN)];
     loop {
         match poll(&mut polled, timeout.as_ref()) {
-            Ok(ready) => return ready > 0,
+            Ok(0) => return Ready::Nobody,
+            Ok(_) if !polled[0].revents().is_empty() => return Ready::Cancelled,
             Err(rustix::io::Errno::INTR) => {}
             // What cannot be polled can be read.
-            Err(_) => return true,
+            Ok(_) | Err(_) => return Ready::Source,
         }
     }
 }
@@ -93,7 +127,6 @@ fn speaks_within(source: &File, silence: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     const SHORT: Duration = Duration::from_millis(20);
 
@@ -105,7 +138,7 @@ mod tests {
     #[test]
     fn a_silent_pipe_is_given_up() {
         let (reader, _writer) = pipe();
-        assert_eq!(read_from(reader, Reading::Auto, SHORT).unwrap(), Input::Skipped);
+        assert_eq!(read_from(reader, Reading::Auto, SHORT, &Cancel::new()).unwrap(), Input::Skipped);
     }
 
     #[test]
@@ -117,7 +150,10 @@ mod tests {
             std::thread::park_timeout(SHORT * 3);
             writer.write_all(b" end\xff").unwrap();
         });
-        assert_eq!(read_from(reader, Reading::Auto, SHORT).unwrap(), Input::Read("beü end\u{fffd}".into()));
+        assert_eq!(
+            read_from(reader, Reading::Auto, SHORT, &Cancel::new()).unwrap(),
+            Input::Read("beü end\u{fffd}".into())
+        );
         later.join().unwrap();
     }
 
@@ -125,14 +161,28 @@ mod tests {
     fn an_empty_pipe_and_an_empty_file_are_nothing() {
         let (reader, writer) = pipe();
         drop(writer);
-        assert_eq!(read_from(reader, Reading::Auto, SHORT).unwrap(), Input::Nothing);
-        assert_eq!(read_from(tempfile::tempfile().unwrap(), Reading::Wait, SHORT).unwrap(), Input::Nothing);
+        assert_eq!(read_from(reader, Reading::Auto, SHORT, &Cancel::new()).unwrap(), Input::Nothing);
+        assert_eq!(
+            read_from(tempfile::tempfile().unwrap(), Reading::Wait, SHORT, &Cancel::new()).unwrap(),
+            Input::Nothing
+        );
     }
 
     #[test]
     fn too_much_is_an_error() {
         let file = tempfile::tempfile().unwrap();
-        file.set_len(MOST_BYTES + 1).unwrap();
-        assert!(read_from(file, Reading::Auto, SHORT).unwrap_err().to_string().contains("16 MB"));
+        file.set_len(MOST_BYTES as u64 + 1).unwrap();
+        assert!(read_from(file, Reading::Auto, SHORT, &Cancel::new()).unwrap_err().to_string().contains("16 MB"));
+    }
+
+    #[test]
+    fn a_pipe_that_never_ends_can_be_interrupted() {
+        let (reader, mut writer) = pipe();
+        writer.write_all(b"a beginning").unwrap();
+        let cancel = Cancel::new();
+        let remote = cancel.clone();
+        let later = std::thread::spawn(move || remote.cancel());
+        assert_eq!(read_from(reader, Reading::Wait, SHORT, &cancel).unwrap(), Input::Interrupted);
+        later.join().unwrap();
     }
 }

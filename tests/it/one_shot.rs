@@ -1,11 +1,11 @@
 //! One-shot runs: what is printed where, exit codes, standard input, signals.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Host, Reply, Stdin, call, fail, say};
+use crate::support::{Host, Reader, Reply, Stdin, call, fail, say};
 
 /// The kinds of events, equal neighbours and what may come anywhere left out.
 fn story(events: &[Value]) -> Vec<&str> {
@@ -182,6 +182,151 @@ fn a_signal_ends_a_silent_answer() {
     assert_eq!(running.wait().exits(130).result()["aborted"], true);
 }
 
+/// More than pipes and queues hold.
+fn flood() -> Reply {
+    Reply::pieces(std::iter::repeat_n("a line of text\n", 20_000))
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_reader_is_stuck() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let host = Host::new();
+        host.script([flood()]);
+        let running = host.task("go").reader(Reader::Stops(5)).start();
+        running.wait_stuck();
+        let begun = Instant::now();
+        running.signal(signal);
+        running.wait().exits(code).says(&["interrupted"]);
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_signal_ends_a_run_whose_answer_is_not_read() {
+    let host = Host::new();
+    host.script([flood()]);
+    let running = host.print("go").reader(Reader::Stops(5)).start();
+    running.wait_stuck();
+    running.signal(Signal::TERM);
+    running.wait().exits(143).says(&["interrupted"]);
+}
+
+#[test]
+fn a_time_limit_ends_a_run_whose_reader_is_stuck() {
+    let host = Host::new();
+    host.script([flood()]);
+    let run = host.task("go").with(&["--timeout", "1"]).reader(Reader::Stops(5)).run().exits(5);
+    assert!(run.time < Duration::from_secs(5), "{:?}", run.time);
+}
+
+#[test]
+fn a_slow_reader_gets_every_byte() {
+    let host = Host::new();
+    host.script([flood()]);
+    let run = host.task("go").run().ok();
+    assert_eq!(run.events("delta").len(), 20_000);
+    assert_eq!(run.result()["text"], run.streamed());
+}
+
+#[test]
+fn a_second_signal_ends_the_process_at_once() {
+    let host = Host::new();
+    host.script([call("execute_bash", json!({"command": "trap '' TERM; sleep 300"}))]);
+    let mut running = host.task("go").start();
+    host.wait_process("sleep 300");
+    let begun = Instant::now();
+    running.insist(Signal::INT);
+    running.wait().exits(130);
+    assert!(begun.elapsed() < Duration::from_millis(1500), "{:?}", begun.elapsed());
+    host.assert_no_leftovers();
+}
+
+#[test]
+fn a_signal_that_was_ignored_from_the_start_stays_so() {
+    for (name, signal) in [("HUP", Signal::HUP), ("INT", Signal::INT)] {
+        let host = Host::new();
+        host.script([call("execute_bash", json!({"command": "until [ -e go ]; do sleep 0.01; done"})), say("done")]);
+        let running = host.task("go").ignoring(name).start();
+        host.wait_process("until");
+        running.signal(signal);
+        host.file("go", "");
+        assert_eq!(running.wait().ok().result()["text"], "done", "{name}");
+    }
+}
+
+#[test]
+fn a_signal_while_stdin_is_read_has_a_result() {
+    let host = Host::new();
+    for (format, results) in [("text", 0), ("json", 1), ("stream-json", 1)] {
+        let mut running = host.agent(&["-p", "--output-format", format, "-"]).stdin(Stdin::Pipe).start();
+        running.write("a beginning");
+        running.wait_listening();
+        running.signal(Signal::TERM);
+        let run = running.wait().exits(143).says(&["interrupted"]);
+        assert_eq!(run.stdout.lines().count(), results, "{format}");
+        if results > 0 {
+            let result = run.result();
+            assert_eq!((&result["aborted"], &result["exit_code"]), (&json!(true), &json!(143)));
+        }
+    }
+}
+
+#[test]
+fn what_never_began_has_a_result_in_the_json_formats() {
+    let host = Host::new();
+    let bad: [&[&str]; 4] =
+        [&["-p", "-C", "/nope", "hi"], &["-p", "--max-turns", "x", "hi"], &["--nonsense"], &["demo", "-C", "/nope"]];
+    for arguments in bad {
+        host.agent(arguments).run().is(2, "", &["error: "]);
+        for format in ["json", "stream-json"] {
+            // An option of `demo` stands behind it.
+            let arguments = [arguments, &["--output-format", format]].concat();
+            let result = host.agent(&arguments).run().exits(2).result();
+            assert_eq!((&result["is_error"], &result["exit_code"]), (&json!(true), &json!(2)), "{arguments:?}");
+        }
+    }
+    host.agent(&["-C", "/nope", "config", "path"]).run().is(2, "", &["/nope"]);
+}
+
+#[test]
+fn notices_of_the_settings_are_events_and_said_before_a_failure() {
+    let host = Host::new();
+    host.file(".viola.json", r#"{"permissions": {"mode": "all"}}"#);
+    host.script([say("ok")]);
+    let run = host.task("hi").run().ok().says(&["! ", "permissions.mode"]);
+    let trust = run.notices("trust");
+    assert!(trust.len() == 1 && trust[0]["text"].as_str().unwrap().contains("permissions.mode"), "{trust:?}");
+    assert_eq!(run.all_events()[0]["type"], "notice", "before the first turn");
+
+    host.file(host.config_dir().join("config.json"), "{}");
+    host.print("hi").run().is(4, "", &["permissions.mode", "agent demo"]);
+    let run = host.task("hi").run().exits(4);
+    assert_eq!((run.notices("trust").len(), &run.result()["exit_code"]), (1, &json!(4)));
+}
+
+#[test]
+fn colours_are_for_stderr_alone() {
+    let host = Host::new();
+    let replies = || [call("read_file", json!({"path": "nowhere"})), say("done")];
+    host.script(replies());
+    let run = host.print("go").with(&["--color", "always"]).env("NO_COLOR", "1").run();
+    let run = run.is(0, "done\n", &["\x1b[2m∙ read_file nowhere\x1b[0m", "\x1b[31m✗\x1b[0m"]);
+    assert!(!run.stdout.contains('\x1b'));
+    host.script(replies());
+    let run = host.print("and again").env("TERM", "xterm").run().ok();
+    assert!(!run.stderr.contains('\x1b'), "no terminal: {}", run.stderr);
+}
+
+#[test]
+fn going_on_is_offered_as_it_works_and_only_where_something_is_kept() {
+    let host = Host::new();
+    host.server.answer(|request| call("list_files", json!({"depth": request.results().len() + 1})));
+    let run = host.print("go").with(&["--max-turns", "1"]).run().exits(5);
+    assert!(run.stderr.contains("agent -p -c \"...\""), "{}", run.stderr);
+    let run = host.print("go").with(&["--max-turns", "1", "--no-session"]).run().exits(5);
+    assert!(!run.stderr.contains("go on with"), "{}", run.stderr);
+}
+
 #[test]
 fn stdin_follows_the_prompt() {
     let host = Host::new();
@@ -274,7 +419,7 @@ fn work_happens_in_the_chosen_folder() {
 fn a_reader_that_leaves_early_is_no_failure() {
     let host = Host::new();
     host.script([Reply::pieces(std::iter::repeat_n("a line of text\n", 3000))]);
-    let run = host.task("go").hang_up_after(5).run().ok();
+    let run = host.task("go").reader(Reader::Leaves(5)).run().ok();
     assert!(!run.stderr.contains("panicked") && run.stdout.len() == 5, "{}", run.stderr);
 }
 

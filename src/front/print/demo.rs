@@ -11,13 +11,14 @@ use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::front::out::Out;
 use crate::front::stdin::Reading;
+use crate::front::stop::Stop;
 use crate::product::app::{Parts, Which, headless};
 use crate::product::config::choose::choose;
 use crate::product::config::{Flag, Flags, load};
 use crate::product::error::Error;
 
-use super::one_shot::{self, Asked, Goal, Style};
-use super::{Format, Talk};
+use super::one_shot::{self, Asked, Goal};
+use super::{Printer, Style};
 
 /// The broken project: path and content of each file.
 const PROJECT: [(&str, &str); 5] = [
@@ -42,10 +43,10 @@ const KEPT: [&str; 8] = ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ
 /// When the project cannot be unpacked, or stdout cannot be written.
 pub fn run(
     keep: Option<&Path>,
-    format: Format,
-    talk: Talk,
+    style: Style,
     env: &Env,
     clock: Clock,
+    stop: &Stop,
     out: &mut Out<'_>,
 ) -> Result<u8, Error> {
     let cannot = |error: io::Error| Error::failed("the demo's project cannot be unpacked").caused_by(error);
@@ -65,8 +66,7 @@ pub fn run(
     let assembled = headless(parts)?;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {PROMPT}", project.display()));
     let asked = Asked { prompt: Some(PROMPT.to_owned()), reading: Reading::Never };
-    let style = Style { format, talk, goal: Goal::GreenCommand };
-    let code = one_shot::run(assembled, &asked, style, out)?;
+    let code = one_shot::run(assembled, &asked, Goal::GreenCommand, stop, &mut Printer::new(out, style))?;
     out.talk(changes(&project).trim_end());
     if keep.is_some() {
         out.talk(&format!("The project is kept in {}.", project.display()));

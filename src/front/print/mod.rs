@@ -11,7 +11,7 @@ use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
 use crate::product::error::Error;
 
-use crate::front::out::{Out, Reader};
+use crate::front::out::{Ink, Out, Reader};
 use crate::front::wire;
 
 /// How the answer is printed.
@@ -36,6 +36,15 @@ pub enum Talk {
     Verbose,
 }
 
+/// How a task is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// What stdout gets.
+    pub format: Format,
+    /// What stderr gets.
+    pub talk: Talk,
+}
+
 /// Prints a task as it goes.
 pub struct Printer<'a, 'b> {
     out: &'a mut Out<'b>,
@@ -44,8 +53,8 @@ pub struct Printer<'a, 'b> {
     session_id: String,
     /// What the model has said in this turn.
     said: String,
-    /// Whether the reader of stdout has left, or stdout has failed.
-    over: Option<Result<(), Error>>,
+    /// Why stdout gets no more.
+    over: Option<Result<Reader, Error>>,
 }
 
 /// A line of progress is at most this wide.
@@ -55,13 +64,22 @@ const FAILURE_LINES: usize = 2;
 
 impl<'a, 'b> Printer<'a, 'b> {
     /// A printer of one task.
-    pub fn new(out: &'a mut Out<'b>, format: Format, talk: Talk, session_id: String) -> Self {
-        Self { out, format, talk, session_id, said: String::new(), over: None }
+    pub fn new(out: &'a mut Out<'b>, style: Style) -> Self {
+        let Style { format, talk } = style;
+        Self { out, format, talk, session_id: String::new(), said: String::new(), over: None }
     }
 
-    /// Whether nobody reads stdout any more; the task can end.
-    pub fn is_over(&self) -> bool {
-        self.over.is_some()
+    /// Names the session, before the task begins.
+    pub fn set_session(&mut self, id: &str) {
+        id.clone_into(&mut self.session_id);
+    }
+
+    /// Whether the reader of stdout has left, or stdout has failed; the task can end.
+    pub fn is_unread(&self) -> bool {
+        match &self.over {
+            Some(Ok(Reader::Left) | Err(_)) => true,
+            Some(Ok(Reader::Listens | Reader::GivenUp)) | None => false,
+        }
     }
 
     /// Prints an event, as far as the format wants it.
@@ -73,27 +91,31 @@ impl<'a, 'b> Printer<'a, 'b> {
         self.progress(event);
     }
 
-    /// Prints the end.
+    /// Prints the end, and waits until it is written.
     ///
     /// # Errors
     ///
-    /// When stdout could not be written, for another reason than that its reader has left.
-    pub fn finish(mut self, report: &Report, stdin: &str) -> Result<(), Error> {
+    /// When stdout could not be written, for another reason than its reader.
+    pub fn finish(&mut self, report: &Report, stdin: &str) -> Result<Reader, Error> {
         match self.format {
             Format::Text if report.text.is_empty() => {}
             Format::Text if report.text.ends_with('\n') => self.data(report.text.as_bytes()),
             Format::Text => self.data(format!("{}\n", report.text).as_bytes()),
             Format::Json | Format::StreamJson => self.data(&wire::result(report, stdin)),
         }
-        self.over.unwrap_or(Ok(()))
+        self.over.take().unwrap_or_else(|| self.out.settle())
+    }
+
+    /// Says what went wrong.
+    pub fn error(&mut self, error: &Error) {
+        self.out.error(error);
     }
 
     fn data(&mut self, bytes: &[u8]) {
         if self.over.is_none() {
             self.over = match self.out.data(bytes) {
                 Ok(Reader::Listens) => None,
-                Ok(Reader::Left) => Some(Ok(())),
-                Err(error) => Some(Err(error)),
+                over => Some(over),
             };
         }
     }
@@ -105,16 +127,20 @@ impl<'a, 'b> Printer<'a, 'b> {
                 if notice.restart {
                     self.said.clear();
                 }
-                self.out.talk(&format!("! {}", clean::line(&notice.text)));
+                let mark = self.out.inked(Ink::Yellow, "!");
+                self.out.talk(&format!("{mark} {}", clean::line(&notice.text)));
             }
             Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
-                self.out.talk(&ellipsis(&visible::line(&format!("∙ {name} {}", target(arguments))), PROGRESS_CHARS));
+                let line = ellipsis(&visible::line(&format!("∙ {name} {}", target(arguments))), PROGRESS_CHARS);
+                self.out.talk(&self.out.inked(Ink::Dim, &line));
             }
             Event::ToolFinished { ok: false, output, .. } if self.talk != Talk::Quiet => {
                 let lines = output.lines().rev().filter(|line| !line.trim().is_empty());
                 let last: Vec<_> = lines.take(FAILURE_LINES).collect();
                 let last: Vec<_> = last.into_iter().rev().collect();
-                self.out.talk(&ellipsis(&format!("  ✗ {}", clean::line(&last.join(" · "))), PROGRESS_CHARS));
+                let mark = self.out.inked(Ink::Red, "✗");
+                let line = ellipsis(&clean::line(&last.join(" · ")), PROGRESS_CHARS);
+                self.out.talk(&format!("  {mark} {line}"));
             }
             Event::TurnFinished { turn, stop, usage, cost } => {
                 let said = std::mem::take(&mut self.said);
@@ -127,12 +153,13 @@ impl<'a, 'b> Printer<'a, 'b> {
                 }
                 let cost = cost.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
                 let cached = usage.cache_read + usage.cache_write;
-                self.out.talk(&format!(
+                let line = format!(
                     "  turn {turn}: {}, {} tokens in, {cached} cached, {} out{cost}",
                     stop.as_str(),
                     usage.input,
                     usage.output
-                ));
+                );
+                self.out.talk(&self.out.inked(Ink::Dim, &line));
             }
             Event::TurnStarted { .. }
             | Event::Reasoning(_)
@@ -174,7 +201,7 @@ mod tests {
     fn printed(format: Format, talk: Talk) -> (String, String) {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let mut out = Out::new(&mut stdout, &mut stderr);
-        let mut printer = Printer::new(&mut out, format, talk, "s".into());
+        let mut printer = Printer::new(&mut out, Style { format, talk });
         let arguments = serde_json::from_str(r#"{"command": "echo \u001b]0;x\u0007hi\nthere"}"#).unwrap();
         printer.event(&Event::ToolStarted {
             id: "c".into(),
@@ -206,5 +233,27 @@ mod tests {
         let (stream, _) = printed(Format::StreamJson, Talk::Quiet);
         assert_eq!(stream.lines().count(), 4);
         assert_eq!(stream.lines().last(), Some(json.trim_end()));
+    }
+
+    #[test]
+    fn colours_are_for_talk_alone() {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let mut out = Out::new(&mut stdout, &mut stderr);
+        out.set_colour(true);
+        let mut printer = Printer::new(&mut out, Style { format: Format::Text, talk: Talk::Usual });
+        let (id, name) = ("c".to_owned(), "t".to_owned());
+        printer.event(&Event::ToolStarted {
+            id: id.clone(),
+            name: name.clone(),
+            arguments: Object::new(),
+            risk: Risk::Safe,
+        });
+        let output = "it broke".to_owned();
+        let (duration_ms, truncated, full_output) = (0, false, None);
+        printer.event(&Event::ToolFinished { id, name, ok: false, output, duration_ms, truncated, full_output });
+        printer.event(&Event::Notice(Notice::new(NoticeCode::Session, "look here")));
+        printer.finish(&report("The end"), "none").unwrap();
+        let talked = "\x1b[2m∙ t\x1b[0m\n  \x1b[31m✗\x1b[0m it broke\n\x1b[33m!\x1b[0m look here\n";
+        assert_eq!((stdout, String::from_utf8(stderr).unwrap()), (b"The end\n".to_vec(), talked.to_owned()));
     }
 }

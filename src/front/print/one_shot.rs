@@ -1,12 +1,7 @@
 //! `agent -p`: one task, from the words on the command line to the exit code.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::signal::unix::{SignalKind, signal};
-
-use crate::base::cancel::Cancel;
 use crate::kernel::effect::End;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::model::message::Part;
@@ -16,22 +11,13 @@ use crate::product::agent::report::{Interruption, Report, hints};
 use crate::product::app::Assembled;
 use crate::product::error::Error;
 use crate::product::tool::bash;
+use crate::product::tool::workspace::Workspace;
 
-use crate::front::out::Out;
+use crate::front::out::Reader;
 use crate::front::stdin::{self, Reading};
+use crate::front::stop::Stop;
 
-use super::{Format, Printer, Talk};
-
-/// How a one-shot run speaks.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// What stdout gets.
-    pub format: Format,
-    /// What stderr gets.
-    pub talk: Talk,
-    /// What counts as done.
-    pub goal: Goal,
-}
+use super::Printer;
 
 /// What counts as done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,26 +55,89 @@ impl Asked {
 /// # Errors
 ///
 /// When it could not begin, or stdout could not be written.
-pub fn run(assembled: Assembled, asked: &Asked, style: Style, out: &mut Out<'_>) -> Result<u8, Error> {
+pub fn run(
+    assembled: Assembled,
+    asked: &Asked,
+    goal: Goal,
+    stop: &Stop,
+    printer: &mut Printer<'_, '_>,
+) -> Result<u8, Error> {
     let Assembled { mut agent, notices, workspace } = assembled;
-    let session_id = agent.session.id().to_owned();
+    printer.set_session(agent.session.id());
     let provider = agent.model.info().origin.provider.clone();
-    let mut printer = Printer::new(out, style.format, style.talk, session_id);
     for notice in notices {
         printer.event(&Event::Notice(notice));
     }
-    let input = stdin::read(asked.reading)?;
+    let input = stdin::read(asked.reading, stop.cancel())?;
     if input == stdin::Input::Skipped {
         let text = "Standard input was open but silent and is left unread; --stdin wait waits for it, --stdin none does not look.";
         printer.event(&Event::Notice(Notice::new(NoticeCode::Stdin, text)));
     }
     let stdin_word = input.as_str();
+    let parts = message(asked, input, &workspace, printer)?;
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::failed("the runtime cannot start").caused_by(error))?;
+    let cancel = stop.cancel();
+    stop.set_deadline(agent.timeout.and_then(|timeout| Instant::now().checked_add(timeout)));
+    let mut green = false;
+    let finished = runtime.block_on(async {
+        let mut watch = |event: &Event| {
+            if let Event::ToolFinished { name, ok, .. } = event
+                && name == bash::NAME
+            {
+                green = *ok;
+            }
+            printer.event(event);
+            if printer.is_unread() {
+                cancel.cancel();
+            }
+        };
+        agent.run(parts, cancel, &mut watch).await
+    });
+    // A thread that is stuck in a tool must not hold the exit.
+    runtime.shutdown_timeout(Duration::ZERO);
+    let Finished { outcome, duration_ms } = finished;
+    if outcome.end != End::TimedOut {
+        // Who reads what came of it may take all the time there is.
+        stop.set_deadline(None);
+    }
+    let interruption = stop.interruption();
+    let session_id = Some(agent.session.id().to_owned());
+    let mut report = Report::new(&outcome, interruption.unwrap_or(Interruption::Interrupt), session_id, duration_ms);
+    if goal == Goal::GreenCommand && report.exit_code == 0 && !green {
+        report.missed();
+    }
+    let reader_left = printer.is_unread() && interruption.is_none();
+    let reader = printer.finish(&report, stdin_word)?;
+    if reader_left {
+        return Ok(0);
+    }
+    if let (Reader::GivenUp, Some(interruption)) = (reader, stop.interruption()) {
+        printer.error(&Error::failed("interrupted before everything was read"));
+        return Ok(interruption.exit_code());
+    }
+    let is_kept = agent.session.path().is_some();
+    if let Some(error) = failure(&outcome.end, &provider, &report, is_kept) {
+        printer.error(&error);
+    }
+    Ok(report.exit_code)
+}
+
+/// What the user says: the files that the prompt names, the prompt, and what was piped in.
+fn message(
+    asked: &Asked,
+    input: stdin::Input,
+    workspace: &Workspace,
+    printer: &mut Printer<'_, '_>,
+) -> Result<Vec<Part>, Error> {
     let typed = asked.prompt.as_deref().unwrap_or_default();
-    let (files, problems) = attachments(typed, &workspace);
+    let (files, problems) = attachments(typed, workspace);
     for problem in problems {
         printer.event(&Event::Notice(Notice::new(NoticeCode::Config, problem)));
     }
     let said = match (typed, input) {
+        (_, stdin::Input::Interrupted) => return Err(Error::failed("interrupted while standard input was read")),
         ("", stdin::Input::Read(text)) => text,
         ("", stdin::Input::Skipped | stdin::Input::Nothing) => {
             return Err(Error::usage("there is nothing to do: no prompt was given")
@@ -97,76 +146,15 @@ pub fn run(assembled: Assembled, asked: &Asked, style: Style, out: &mut Out<'_>)
         (typed, stdin::Input::Read(text)) => format!("{typed}\n\n{text}"),
         (typed, stdin::Input::Skipped | stdin::Input::Nothing) => typed.to_owned(),
     };
-    let parts = files.into_iter().chain([said]).map(Part::Text).collect();
-
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::failed("the runtime cannot start").caused_by(error))?;
-    let cancel = Cancel::new();
-    let mut green = false;
-    let interruption = Arc::new(AtomicU8::new(0));
-    let finished = runtime.block_on(async {
-        listen(&cancel, &interruption)?;
-        let mut watch = |event: &Event| {
-            if let Event::ToolFinished { name, ok, .. } = event
-                && name == bash::NAME
-            {
-                green = *ok;
-            }
-            printer.event(event);
-            if printer.is_over() {
-                cancel.cancel();
-            }
-        };
-        Ok::<_, Error>(agent.run(parts, &cancel, &mut watch).await)
-    });
-    // A thread that is stuck in a tool must not hold the exit.
-    runtime.shutdown_timeout(Duration::ZERO);
-    let Finished { outcome, duration_ms } = finished?;
-    let interruption = match interruption.load(Ordering::SeqCst) {
-        HANG_UP => Interruption::HangUp,
-        TERMINATE => Interruption::Terminate,
-        _ => Interruption::Interrupt,
-    };
-    let session_id = Some(agent.session.id().to_owned());
-    let mut report = Report::new(&outcome, interruption, session_id, duration_ms);
-    if style.goal == Goal::GreenCommand && report.exit_code == 0 && !green {
-        report.missed();
-    }
-    let reader_left = printer.is_over();
-    printer.finish(&report, stdin_word)?;
-    if reader_left {
-        return Ok(0);
-    }
-    if let Some(error) = failure(&outcome.end, &provider, &report) {
-        out.error(&error);
-    }
-    Ok(report.exit_code)
-}
-
-const HANG_UP: u8 = 1;
-const TERMINATE: u8 = 15;
-const INTERRUPT: u8 = 2;
-
-/// Throws `cancel` at the first signal, and remembers which it was.
-fn listen(cancel: &Cancel, which: &Arc<AtomicU8>) -> Result<(), Error> {
-    for (kind, number) in
-        [(SignalKind::interrupt(), INTERRUPT), (SignalKind::terminate(), TERMINATE), (SignalKind::hangup(), HANG_UP)]
-    {
-        let mut signals = signal(kind).map_err(|error| Error::failed("signals cannot be caught").caused_by(error))?;
-        let (cancel, which) = (cancel.clone(), Arc::clone(which));
-        tokio::spawn(async move {
-            if signals.recv().await.is_some() {
-                let _ = which.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
-                cancel.cancel();
-            }
-        });
-    }
-    Ok(())
+    Ok(files.into_iter().chain([said]).map(Part::Text).collect())
 }
 
 /// What to tell a person about an ending that was none of the model's own.
-fn failure(end: &End, provider: &str, report: &Report) -> Option<Error> {
-    let continued = "go on with: agent -c";
+fn failure(end: &End, provider: &str, report: &Report, is_kept: bool) -> Option<Error> {
+    let ended = |text: String| {
+        let error = Error::failed(text);
+        Some(if is_kept { error.hint("go on with: agent -p -c \"...\"") } else { error })
+    };
     match end {
         End::Answered if report.denied.iter().any(|call| call.nobody_asked) => {
             let names: Vec<_> = report.denied.iter().map(|call| format!("{} {}", call.name, call.summary)).collect();
@@ -176,13 +164,11 @@ fn failure(end: &End, provider: &str, report: &Report) -> Option<Error> {
             )
         }
         End::Answered => None,
-        End::MaxTurns => Some(
-            Error::failed(format!("the limit of {} turns was reached (--max-turns)", report.turns)).hint(continued),
-        ),
-        End::Loop => Some(Error::failed("the model went round in circles and was stopped").hint(continued)),
-        End::TimedOut => Some(Error::failed("the time limit was reached (--timeout)").hint(continued)),
-        End::Cost => Some(Error::failed("the cost limit was reached (--max-cost)").hint(continued)),
-        End::Cancelled => Some(Error::failed("interrupted").hint(continued)),
+        End::MaxTurns => ended(format!("the limit of {} turns was reached (--max-turns)", report.turns)),
+        End::Loop => ended("the model went round in circles and was stopped".to_owned()),
+        End::TimedOut => ended("the time limit was reached (--timeout)".to_owned()),
+        End::Cost => ended("the cost limit was reached (--max-cost)".to_owned()),
+        End::Cancelled => ended("interrupted".to_owned()),
         End::Failed(error) => {
             let told = Error::provider(error.message.clone());
             Some(hints(error.kind, provider).into_iter().fold(told, Error::hint))

@@ -131,11 +131,20 @@ impl Report {
 
     /// The report of a task that never began.
     pub fn never_began(error: &Error) -> Self {
+        Self::nothing(Ending::Error, error.kind.exit_code())
+    }
+
+    /// The report of a task that was stopped before it began.
+    pub fn stopped_early(interruption: Interruption) -> Self {
+        Self::nothing(Ending::Aborted, interruption.exit_code())
+    }
+
+    fn nothing(ending: Ending, exit_code: u8) -> Self {
         Self {
             text: String::new(),
             turns: 0,
-            ending: Ending::Error,
-            exit_code: error.kind.exit_code(),
+            ending,
+            exit_code,
             session_id: None,
             duration_ms: 0,
             usage: Usage::default(),
@@ -164,9 +173,7 @@ fn failure_code(kind: ErrorKind) -> u8 {
 pub fn hints(kind: ErrorKind, provider: &str) -> Vec<String> {
     let hint = match kind {
         ErrorKind::Auth => format!("check the key of {provider}: `agent doctor` shows where it comes from"),
-        ErrorKind::RateLimit | ErrorKind::Overload => {
-            "wait and go on with `agent -c`, or choose another model with -m".to_owned()
-        }
+        ErrorKind::RateLimit | ErrorKind::Overload => "wait and try again, or choose another model with -m".to_owned(),
         ErrorKind::Network => "check the connection and the address: `agent doctor` shows what is used".to_owned(),
         ErrorKind::Timeout => "raise http.first_byte_timeout or http.idle_timeout for slow models".to_owned(),
         ErrorKind::Context => "start a new session, or choose a model with a larger window".to_owned(),

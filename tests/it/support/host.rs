@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::process::{PATIENCE, Running, Stdin};
+use super::process::{PATIENCE, Reader, Running, Stdin};
 use super::reply::Reply;
 use super::request::Request;
 use super::run::Run;
@@ -135,8 +135,8 @@ impl Host {
     /// A run of the program with these arguments.
     pub fn agent(&self, arguments: &[&str]) -> Agent<'_> {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let (stdin, cwd) = (Stdin::Null, self.work());
-        Agent { host: self, arguments, env: BTreeMap::new(), stdin, cwd, deadline: PATIENCE, hang_up: None }
+        let (stdin, cwd, reader) = (Stdin::Null, self.work(), Reader::Patient);
+        Agent { host: self, arguments, env: BTreeMap::new(), stdin, cwd, deadline: PATIENCE, reader, ignored: "" }
     }
 
     /// One-shot with a text answer.
@@ -260,7 +260,8 @@ pub struct Agent<'host> {
     stdin: Stdin,
     cwd: PathBuf,
     deadline: Duration,
-    hang_up: Option<usize>,
+    reader: Reader,
+    ignored: &'static str,
 }
 
 impl Agent<'_> {
@@ -289,9 +290,14 @@ impl Agent<'_> {
         Self { deadline, ..self }
     }
 
-    /// Closes the program's stdout after so many bytes.
-    pub fn hang_up_after(self, bytes: usize) -> Self {
-        Self { hang_up: Some(bytes), ..self }
+    /// Reads the program's stdout in this way.
+    pub fn reader(self, reader: Reader) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// Starts the program with this signal ignored, as nohup(1) does.
+    pub fn ignoring(self, signal: &'static str) -> Self {
+        Self { ignored: signal, ..self }
     }
 
     pub fn start(self) -> Running {
@@ -305,19 +311,21 @@ impl Agent<'_> {
 
     /// Starts another program in the same world.
     pub fn start_program(self, program: &Path) -> Running {
-        let mut command = if matches!(self.stdin, Stdin::Closed) {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", r#"exec "$0" "$@" <&-"#]).arg(program);
-            shell
-        } else {
+        let redirection = if matches!(self.stdin, Stdin::Closed) { "<&-" } else { "" };
+        let mut command = if redirection.is_empty() && self.ignored.is_empty() {
             Command::new(program)
+        } else {
+            let trap = if self.ignored.is_empty() { String::new() } else { format!("trap '' {}; ", self.ignored) };
+            let mut shell = Command::new("/bin/sh");
+            shell.arg("-c").arg(format!(r#"{trap}exec "$0" "$@" {redirection}"#)).arg(program);
+            shell
         };
         let host = self.host;
         command.args(&self.arguments).current_dir(&self.cwd).env_clear();
         command.env("PATH", environment("PATH").unwrap_or_default()).env(MARK, host.root());
         command.env("HOME", host.home()).env("TMPDIR", host.tmp()).env("LC_ALL", "C.UTF-8").env("TERM", "dumb");
         command.env("VIOLA_CONFIG_DIR", host.config_dir()).env("VIOLA_DATA_DIR", host.data_dir()).envs(&self.env);
-        Running::start(command, self.stdin, self.deadline, self.hang_up)
+        Running::start(command, self.stdin, self.deadline, self.reader)
     }
 }
 

@@ -16,7 +16,7 @@ mod session;
 mod wire;
 
 pub use host::{Host, KEY, MODEL, PROVIDER, environment, side_by_side};
-pub use process::Stdin;
+pub use process::{Reader, Stdin};
 pub use reply::{Call, Failure, Reply, Stop, Usage, call, calls, fail, say, think};
 pub use request::{Request, Role};
 pub use run::Run;

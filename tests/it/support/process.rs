@@ -2,8 +2,9 @@
 //!
 //! Nothing here knows which program it is.
 
-use std::fs::File;
+use std::fs::{File, read_to_string};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -11,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::run::Run;
@@ -19,6 +21,10 @@ use super::run::Run;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// How often an ended child is looked for.
 const TICK: Duration = Duration::from_millis(2);
+/// How often a signal is sent that a program seems not to hear.
+const INSISTENCE: Duration = Duration::from_millis(100);
+/// An output that does not grow for so long is stuck.
+const STILL: Duration = Duration::from_millis(300);
 /// How long after its end a program's pipes may stay open, for the sake of a child that holds them.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -38,6 +44,18 @@ pub enum Stdin {
     Closed,
 }
 
+/// How the program's stdout is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Reader {
+    /// To its end.
+    #[default]
+    Patient,
+    /// After so many bytes it is closed.
+    Leaves(usize),
+    /// After so many bytes it is read no more, but stays open.
+    Stops(usize),
+}
+
 impl From<&str> for Stdin {
     fn from(text: &str) -> Self {
         Self::Bytes(text.as_bytes().to_vec())
@@ -55,8 +73,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program in a process group of its own. `hang_up` closes its stdout after so many bytes.
-    pub fn start(mut command: Command, stdin: Stdin, deadline: Duration, hang_up: Option<usize>) -> Self {
+    /// Starts a program in a process group of its own.
+    pub fn start(mut command: Command, stdin: Stdin, deadline: Duration, reader: Reader) -> Self {
         let (source, content) = match stdin {
             Stdin::Null | Stdin::Closed => (Stdio::null(), None),
             Stdin::Bytes(content) => (Stdio::piped(), Some(content)),
@@ -70,8 +88,8 @@ impl Running {
             // A program that does not read its input is no concern of ours.
             thread::spawn(move || pipe.write_all(&content));
         }
-        let stdout = Captured::from(child.stdout.take().unwrap(), hang_up);
-        let stderr = Captured::from(child.stderr.take().unwrap(), None);
+        let stdout = Captured::from(child.stdout.take().unwrap(), reader);
+        let stderr = Captured::from(child.stderr.take().unwrap(), Reader::Patient);
         Self { child, stdin, stdout, stderr, started: Instant::now(), deadline }
     }
 
@@ -90,6 +108,45 @@ impl Running {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Sends a signal again and again until the program ends.
+    pub fn insist(&mut self, signal: Signal) {
+        while self.child.try_wait().unwrap().is_none() && self.started.elapsed() < self.deadline {
+            self.signal(signal);
+            thread::sleep(INSISTENCE);
+        }
+    }
+
+    /// Waits until the program catches TERM (proc(5)).
+    #[track_caller]
+    pub fn wait_listening(&self) {
+        let until = Instant::now() + PATIENCE;
+        let caught = || {
+            let status = read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+            u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << (Signal::TERM.as_raw() - 1)) != 0
+        };
+        while !caught() {
+            assert!(Instant::now() < until, "TERM is never caught");
+            thread::sleep(TICK);
+        }
+    }
+
+    /// Waits until a stdout that nobody reads any more has been full for a while: nothing more comes.
+    #[track_caller]
+    pub fn wait_stuck(&self) {
+        let until = Instant::now() + PATIENCE;
+        let filled = || self.stdout.unread.lock().unwrap().as_ref().map_or(0, |pipe| ioctl_fionread(pipe).unwrap());
+        let (mut before, mut since) = (0, Instant::now());
+        while before == 0 || since.elapsed() < STILL {
+            assert!(Instant::now() < until, "stdout never filled up\n--- stderr\n{}", self.stderr.text());
+            thread::sleep(TICK);
+            let now = filled();
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
+        }
     }
 
     /// Waits until a text has appeared on stdout.
@@ -139,18 +196,23 @@ impl Drop for Running {
 struct Captured {
     state: Mutex<(Vec<u8>, Closed)>,
     changed: Condvar,
+    /// A pipe that is no more read, kept open.
+    unread: Mutex<Option<OwnedFd>>,
 }
 
 /// Whether a pipe has been closed at its other end.
 type Closed = bool;
 
 impl Captured {
-    fn from(mut pipe: impl Read + Send + 'static, hang_up: Option<usize>) -> Arc<Self> {
+    fn from(mut pipe: impl Read + Into<OwnedFd> + Send + 'static, reader: Reader) -> Arc<Self> {
         let captured = Arc::new(Self::default());
         let filled = Arc::clone(&captured);
         thread::spawn(move || {
             let mut buffer = [0; 1 << 16];
-            let room = hang_up.unwrap_or(usize::MAX);
+            let room = match reader {
+                Reader::Patient => usize::MAX,
+                Reader::Leaves(room) | Reader::Stops(room) => room,
+            };
             loop {
                 let left = room.saturating_sub(filled.state.lock().unwrap().0.len()).min(buffer.len());
                 let count = pipe.read(&mut buffer[..left]).unwrap_or(0);
@@ -159,8 +221,12 @@ impl Captured {
                 state.1 = count == 0;
                 filled.changed.notify_all();
                 if count == 0 {
-                    return;
+                    break;
                 }
+                drop(state);
+            }
+            if matches!(reader, Reader::Stops(_)) {
+                *filled.unread.lock().unwrap() = Some(pipe.into());
             }
         });
         captured

@@ -92,6 +92,7 @@ const FRONT: &[&str] = &[
     "front::command",
     "front::out",
     "front::stdin",
+    "front::stop",
     "front::term",
     "front::wire",
 ];
@@ -156,6 +157,7 @@ const ROOMS: &[Room] = &[
             "front::command",
             "front::out",
             "front::stdin",
+            "front::stop",
             "front::term",
             "front::wire",
             "front::repl",

@@ -1,0 +1,145 @@
+//! What ends a task from outside: signals, heard on a thread of their own, whatever the others are stuck in.
+//!
+//! The first one stops the task in order. Another one ends the process at once.
+
+use std::fs;
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::base::cancel::Cancel;
+use crate::product::agent::report::Interruption;
+use crate::product::error::Error;
+
+/// A second signal sooner than this is the first one again: timeout(1) sends each to the process and to its group.
+const ECHO: Duration = Duration::from_millis(300);
+
+/// The switch that ends a task, and who has thrown it. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    cancel: Cancel,
+    heard: Arc<Mutex<Option<(Interruption, Instant)>>>,
+    deadline: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Stop {
+    /// Thrown when the task is to end.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The signal that came first.
+    pub fn interruption(&self) -> Option<Interruption> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).map(|(interruption, _)| interruption)
+    }
+
+    /// When the task ends at the latest; from then on, too, no reader is waited for.
+    pub fn set_deadline(&self, deadline: Option<Instant>) {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+    }
+
+    /// See [`Stop::set_deadline`].
+    pub fn deadline(&self) -> Option<Instant> {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to hear INT, TERM and HUP. Those that whoever started us has closed our ears to stay unheard: HUP under
+    /// nohup(1), INT behind a script's `&`.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no thread or descriptor left.
+    pub fn listen(&self) -> Result<(), Error> {
+        let cannot = |error: std::io::Error| Error::failed("signals cannot be caught").caused_by(error);
+        let ignored = ignored();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
+        for (kind, interruption) in [
+            (SignalKind::interrupt(), Interruption::Interrupt),
+            (SignalKind::terminate(), Interruption::Terminate),
+            (SignalKind::hangup(), Interruption::HangUp),
+        ] {
+            if ignored & (1 << (kind.as_raw_value() - 1)) != 0 {
+                continue;
+            }
+            let inside = runtime.enter();
+            let mut signals = signal(kind).map_err(cannot)?;
+            drop(inside);
+            let stop = self.clone();
+            runtime.spawn(async move {
+                while signals.recv().await.is_some() {
+                    stop.hear(interruption);
+                }
+            });
+        }
+        let thread = thread::Builder::new().name("signals".to_owned());
+        thread.spawn(move || runtime.block_on(pending::<()>())).map_err(cannot)?;
+        Ok(())
+    }
+
+    fn hear(&self, interruption: Interruption) {
+        let before = {
+            let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = *heard;
+            heard.get_or_insert((interruption, Instant::now()));
+            before
+        };
+        match before {
+            None => self.cancel.cancel(),
+            Some((_, since)) if since.elapsed() < ECHO => {}
+            Some(_) => end_now(interruption),
+        }
+    }
+}
+
+/// Ends the process, and the groups of the commands it has started.
+#[expect(clippy::disallowed_methods, reason = "main is stuck, or was not waited for: it cannot return the code")]
+fn end_now(interruption: Interruption) -> ! {
+    for child in children() {
+        // One that has ended meanwhile is no concern of ours.
+        let _ = kill_process_group(child, Signal::KILL);
+    }
+    std::process::exit(i32::from(interruption.exit_code()))
+}
+
+/// The processes that our threads have started (proc(5)); none where there is no `/proc`.
+fn children() -> Vec<Pid> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let numbers = lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+    numbers.filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
+}
+
+/// The signals this process ignores, the lowest bit being signal 1; none where there is no `/proc`.
+fn ignored() -> u64 {
+    fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_in(&status))
+}
+
+fn ignored_in(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status() {
+        assert_eq!(ignored_in("Name:\tagent\nSigBlk:\t0000000000000004\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored_in("Name:\tagent\n"), 0);
+    }
+
+    #[test]
+    fn the_first_signal_throws_the_switch_and_its_echo_does_nothing() {
+        let stop = Stop::default();
+        assert_eq!(stop.interruption(), None);
+        stop.hear(Interruption::Terminate);
+        stop.hear(Interruption::Interrupt);
+        assert!(stop.cancel().is_cancelled());
+        assert_eq!(stop.interruption(), Some(Interruption::Terminate));
+    }
+}
