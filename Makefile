@@ -22,14 +22,16 @@ setup:  ## install what a fresh machine with a Rust toolchain lacks
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 
-build: setup  ## the release binary, target/agent; static on Linux
-	@case "$(HOST)" in *linux*) $(MAKE) static ;; *) cargo build $(LOCKED) --release && cp -f $(OUT)/release/agent $(OUT)/agent ;; esac
-
 # The triple is named so that the flag reaches the program alone: procedural macros cannot be static.
-static: setup  ## the same, and a failure if it is not static
-	RUSTFLAGS="-C target-feature=+crt-static" cargo build $(LOCKED) --release --target $(HOST)
-	@cp -f $(OUT)/$(HOST)/release/agent $(OUT)/agent
+build: setup  ## the release binary, target/agent; static on Linux
+	@case "$(HOST)" in \
+	*linux*) set -x; RUSTFLAGS="-C target-feature=+crt-static" cargo build $(LOCKED) --release --target $(HOST) && \
+		cp -f $(OUT)/$(HOST)/release/agent $(OUT)/agent ;; \
+	*) set -x; cargo build $(LOCKED) --release && cp -f $(OUT)/release/agent $(OUT)/agent ;; esac
+
+static: build  ## the same, and a failure if it is not static, by its headers and while it runs
 	@ldd $(OUT)/agent 2>&1 | grep -qE 'statically linked|not a dynamic' || { echo "$(OUT)/agent is not static" >&2; exit 1; }
+	VIOLA_STATIC_AGENT="$(abspath $(OUT)/agent)" cargo test $(LOCKED) --test it static_binary
 	@echo "$(OUT)/agent: static, $$(($$(wc -c <$(OUT)/agent) / 1024)) KiB"
 
 run: setup  ## a debug build with arguments: make run A="-p hello"
