@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::reply::{Failure, Reply};
 use super::request::{Conversation, Headers};
 
-/// A wire format.
+/// A wire format, as `providers.NAME.api` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     Chat,
