@@ -113,7 +113,7 @@ pub struct ModelOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
     /// Tokens an answer may have at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_tokens: Option<u64>,
     /// How much to reason: off, minimal, low, medium, high
     #[arg(long, value_name = "HOW")]
@@ -131,13 +131,13 @@ pub struct ModelOptions {
 #[command(next_help_heading = "Limits and rights")]
 pub struct RightsOptions {
     /// Model calls of one task; 0 is no limit [default: 100]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_turns: Option<u64>,
     /// How long one task may take
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// What one task may cost
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
     /// Offer these tools alone: names or globs
     #[arg(long, value_name = "A,B", value_delimiter = ',')]

@@ -36,10 +36,7 @@ use crate::product::tool::workspace::Workspace;
 pub fn run(words: Vec<OsString>, out: &mut Out<'_>, stop: &Stop) -> u8 {
     // Until the line has been read: what it seems to ask for.
     let mut format = format(asked_format(&words));
-    let ended = panic::caught(|| {
-        let env = Env::real().map_err(|error| Error::failed("the working directory is gone").caused_by(error))?;
-        dispatch(words, env, &mut format, out, stop)
-    });
+    let ended = panic::caught(|| dispatch(words, Env::real(), &mut format, out, stop));
     let ended = ended.unwrap_or_else(|defect| {
         Err(Error::failed(format!("internal error: {defect}")).hint("this is a defect of the program"))
     });
@@ -51,6 +48,9 @@ pub fn run(words: Vec<OsString>, out: &mut Out<'_>, stop: &Stop) -> u8 {
 /// Tells an error, and in the JSON formats a `result`: also a task that never began, or broke, has one.
 fn failed(error: &Error, format: Format, interruption: Option<Interruption>, out: &mut Out<'_>) -> u8 {
     let report = interruption.map_or_else(|| Report::never_began(error), Report::stopped_early);
+    if let (Format::StreamJson, Some(failure)) = (format, &report.failure) {
+        let _ = out.data(&wire::failure(failure));
+    }
     if format != Format::Text {
         // Where that fails, there is the error and the code.
         let _ = out.data(&wire::result(&report, "none"));
@@ -82,9 +82,14 @@ fn dispatch(
     if matches!(cli.command, None | Some(Command::Demo { .. })) {
         stop.listen()?;
     }
+    out.set_terminal(rustix::termios::isatty(rustix::stdio::stdout()));
     out.set_colour(colour(cli.task.output.color).holds(&env, rustix::termios::isatty(rustix::stdio::stderr())));
-    if let Some(cwd) = &cli.task.cwd {
-        env.cwd = enter(&env, cwd)?;
+    match &cli.task.cwd {
+        Some(cwd) => env.cwd = enter(&env, cwd)?,
+        None if env.cwd.as_os_str().is_empty() => {
+            return Err(Error::usage("the working directory is gone").hint("-C names another one"));
+        }
+        None => {}
     }
     let flags = cli.task.flags();
     let clock = Clock::System;

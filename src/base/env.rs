@@ -11,21 +11,18 @@ use super::path::open_home;
 pub struct Env {
     /// All environment variables.
     pub vars: BTreeMap<OsString, OsString>,
-    /// The working directory, absolute.
+    /// The working directory, absolute; empty where it no longer exists or may not be read.
     pub cwd: PathBuf,
     /// The user's home directory, where one is known.
     pub home: Option<PathBuf>,
 }
 
 impl Env {
-    /// Reads the real surroundings.
-    ///
-    /// # Errors
-    ///
-    /// When the working directory no longer exists or may not be read.
+    /// Reads the real surroundings. A home directory that is not absolute is none.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks the system")]
-    pub fn real() -> std::io::Result<Self> {
-        Ok(Self { vars: std::env::vars_os().collect(), cwd: std::env::current_dir()?, home: dirs::home_dir() })
+    pub fn real() -> Self {
+        let home = dirs::home_dir().filter(|home| home.is_absolute());
+        Self { vars: std::env::vars_os().collect(), cwd: std::env::current_dir().unwrap_or_default(), home }
     }
 
     /// A variable's value, if it is set, not empty, and UTF-8.

@@ -37,9 +37,11 @@ pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
     };
     match read {
         Ok(cli) => match (&cli.command, cli.task.prompt.as_slice()) {
+            (None, [word, ..]) if !cli.task.is_certain() && RESERVED.contains(&word.as_str()) => Err(not_built(word)),
             (None, [word]) if !cli.task.is_certain() => mistyped(word).map_or(Ok(Parsed::Run(Box::new(cli))), Err),
             (Some(_) | None, _) => Ok(Parsed::Run(Box::new(cli))),
         },
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(incomplete(&error)),
         Err(error) if is_task && error.kind() == ErrorKind::DisplayHelp => {
             Ok(Parsed::Show(command().render_help().to_string()))
         }
@@ -182,6 +184,40 @@ fn asks_for_task(words: &[OsString]) -> bool {
         Some(cluster) => cluster.chars().take_while(|c| SWITCHES.contains(*c)).any(|c| matches!(c, 'p' | 'c')),
         None => false,
     })
+}
+
+/// Commands that a later version brings: their names are never sent to a model as a task.
+const RESERVED: [&str; 15] = [
+    "undo",
+    "redo",
+    "jobs",
+    "serve",
+    "acp",
+    "auth",
+    "models",
+    "skills",
+    "chains",
+    "plugins",
+    "mcp",
+    "mcp-serve",
+    "batch",
+    "permissions",
+    "init",
+];
+
+fn not_built(word: &str) -> Error {
+    Error::usage(format!("`agent {word}` is not built yet"))
+        .hint(format!("to send it to the model, write `agent -p \"{word} …\"`"))
+}
+
+/// A command that wants another word.
+fn incomplete(error: &clap::Error) -> Error {
+    let help = error.render().to_string();
+    let usage = help.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("agent COMMAND");
+    let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> =
+        names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    Error::usage(format!("a word is missing: {usage}")).hint(format!("it is one of: {}", names.join(", ")))
 }
 
 /// A single word that is nearly a command is a typing error, not a task worth paying for.

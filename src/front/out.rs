@@ -1,8 +1,10 @@
 //! The one way to standard output and standard error: stdout is data, stderr is talk.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Write};
 
 use crate::base::env::Env;
+use crate::base::text::clean::clean;
 use crate::product::error::Error;
 
 /// Both streams of the process, or of a test.
@@ -10,6 +12,7 @@ pub struct Out<'a> {
     stdout: &'a mut dyn Write,
     stderr: &'a mut dyn Write,
     colour: bool,
+    terminal: bool,
 }
 
 /// Whether anybody still reads.
@@ -71,12 +74,22 @@ impl Ink {
 impl<'a> Out<'a> {
     /// Both streams, without colours.
     pub fn new(stdout: &'a mut dyn Write, stderr: &'a mut dyn Write) -> Self {
-        Self { stdout, stderr, colour: false }
+        Self { stdout, stderr, colour: false, terminal: false }
     }
 
     /// Colours talk from now on, or does not.
     pub fn set_colour(&mut self, colour: bool) {
         self.colour = colour;
+    }
+
+    /// Says whether stdout is a terminal.
+    pub fn set_terminal(&mut self, terminal: bool) {
+        self.terminal = terminal;
+    }
+
+    /// Text from outside as stdout may carry it: unchanged, but for a terminal without what would drive it.
+    pub fn harmless<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.terminal { clean(text).into() } else { text.into() }
     }
 
     /// Gives data to stdout. Whether it arrived is known after [`Out::settle`].

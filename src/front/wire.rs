@@ -12,7 +12,7 @@ use crate::kernel::effect::DeniedCall;
 use crate::kernel::event::{Context, Event, Notice};
 use crate::model::message::Origin;
 use crate::model::usage::Usage;
-use crate::product::agent::report::Report;
+use crate::product::agent::report::{Failure, Report};
 
 /// One event, borrowed from the domain.
 #[derive(Serialize)]
@@ -87,6 +87,14 @@ struct ResultFields<'a> {
     usage_total: UsageFields,
     denied: Vec<Denied<'a>>,
     jobs: [Value; 0],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem<'a>>,
+}
+
+#[derive(Serialize)]
+struct Problem<'a> {
+    code: &'a str,
+    msg: &'a str,
 }
 
 #[derive(Serialize)]
@@ -136,7 +144,8 @@ pub fn event(event: &Event, session_id: &str) -> Vec<u8> {
 
 /// The last event of a task, as one line of JSON, its line break included.
 pub fn result(report: &Report, stdin: &str) -> Vec<u8> {
-    let Report { text, turns, ending, exit_code, session_id, duration_ms, usage: tokens, cost, denied } = report;
+    let Report { text, turns, ending, exit_code, session_id, duration_ms, usage: tokens, cost, denied, failure } =
+        report;
     let denied = denied.iter().map(|DeniedCall { name, summary, rule, nobody_asked: _ }| Denied {
         name,
         summary,
@@ -156,7 +165,14 @@ pub fn result(report: &Report, stdin: &str) -> Vec<u8> {
         usage_total: usage(*tokens, *cost),
         denied: denied.collect(),
         jobs: [],
+        error: failure.as_ref().map(|Failure { code, message }| Problem { code, msg: message }),
     }))
+}
+
+/// An `error` event for a task that never began, as one line of JSON, its line break included.
+pub fn failure(failure: &Failure) -> Vec<u8> {
+    let Failure { code, message } = failure;
+    line(&Line::Error { code, msg: message, retryable: false })
 }
 
 fn line(line: &Line<'_>) -> Vec<u8> {

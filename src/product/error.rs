@@ -26,6 +26,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The code of the event vocabulary.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Provider => "provider",
+        }
+    }
+
     /// The exit code of the command line's contract.
     pub fn exit_code(self) -> u8 {
         match self {

@@ -451,3 +451,50 @@ fn the_process_ends_with_its_answer() {
     assert!(run.time < Duration::from_secs(3), "{:?}", run.time);
     assert!(host.request(1).told().contains("quick"));
 }
+
+#[test]
+fn names_of_commands_to_come_are_no_tasks() {
+    let host = Host::new();
+    host.script([]);
+    for word in ["undo", "serve", "models"] {
+        host.agent(&[word]).run().exits(2).says(&["not built yet", "hint: "]);
+    }
+    host.agent(&["auth", "login", "openai"]).run().exits(2).says(&["agent auth", "not built yet"]);
+    host.agent(&["sessions"]).run().exits(2).says(&["a word is missing", "list, show"]);
+}
+
+#[test]
+fn a_result_says_why_it_failed() {
+    let host = Host::new();
+    host.script([fail(401, "no such key")]);
+    let result = host.agent(&["-p", "--output-format", "json", "hi"]).run().exits(4).json();
+    assert_eq!(result["error"]["code"], "auth");
+    assert!(result["error"]["msg"].as_str().unwrap().contains("no such key"));
+    let run = host.agent(&["-p", "--output-format", "stream-json", "--provider", "nope", "hi"]).run();
+    let errors = run.events("error");
+    assert_eq!((errors.len(), run.result()["is_error"].as_bool()), (1, Some(true)));
+    assert!(errors[0]["msg"].as_str().unwrap().contains("nope"));
+}
+
+#[test]
+fn blanks_are_nothing_to_do() {
+    let host = Host::new();
+    host.script([]);
+    host.agent(&["-p"]).stdin(" \n\t\n").run().exits(2).says(&["nothing to do"]);
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told_unless_another_is_named() {
+    let host = Host::new();
+    host.script([say("ok")]);
+    let agent = env!("CARGO_BIN_EXE_agent");
+    let work = host.work();
+    let work = work.to_str().unwrap();
+    let from_nowhere = |words: &str| format!("mkdir gone && cd gone && rmdir ../gone && exec {agent} {words}");
+    let run = |words: &str| {
+        let line = from_nowhere(words);
+        host.agent(&["-c", &line]).start_program("/bin/sh".as_ref()).wait()
+    };
+    run("-p hi").exits(2).says(&["working directory is gone", "hint: -C"]);
+    run(&format!("-C {work} -p hi")).is(0, "ok\n", &[]);
+}

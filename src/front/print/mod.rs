@@ -99,8 +99,11 @@ impl<'a, 'b> Printer<'a, 'b> {
     pub fn finish(&mut self, report: &Report, stdin: &str) -> Result<Reader, Error> {
         match self.format {
             Format::Text if report.text.is_empty() => {}
-            Format::Text if report.text.ends_with('\n') => self.data(report.text.as_bytes()),
-            Format::Text => self.data(format!("{}\n", report.text).as_bytes()),
+            Format::Text => {
+                let text = self.out.harmless(&report.text).into_owned();
+                let end = if text.ends_with('\n') { "" } else { "\n" };
+                self.data(format!("{text}{end}").as_bytes());
+            }
             Format::Json | Format::StreamJson => self.data(&wire::result(report, stdin)),
         }
         self.over.take().unwrap_or_else(|| self.out.settle())

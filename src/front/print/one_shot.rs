@@ -136,6 +136,13 @@ fn message(
     for problem in problems {
         printer.event(&Event::Notice(Notice::new(NoticeCode::Config, problem)));
     }
+    // Blanks are nothing to do.
+    let input = match input {
+        stdin::Input::Read(text) if text.trim().is_empty() => stdin::Input::Nothing,
+        other @ (stdin::Input::Read(_) | stdin::Input::Skipped | stdin::Input::Nothing | stdin::Input::Interrupted) => {
+            other
+        }
+    };
     let said = match (typed, input) {
         (_, stdin::Input::Interrupted) => return Err(Error::failed("interrupted while standard input was read")),
         ("", stdin::Input::Read(text)) => text,

@@ -3,7 +3,7 @@
 use crate::kernel::effect::{DeniedCall, End, Outcome};
 use crate::model::error::ErrorKind;
 use crate::model::usage::Usage;
-use crate::product::error::Error;
+use crate::product::error::{Error, Kind};
 
 /// What a task came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,17 @@ pub struct Report {
     pub cost: Option<f64>,
     /// Calls that were not permitted.
     pub denied: Vec<DeniedCall>,
+    /// Why it could not go on.
+    pub failure: Option<Failure>,
+}
+
+/// Why a task could not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// A word of the event vocabulary.
+    pub code: &'static str,
+    /// One line.
+    pub message: String,
 }
 
 /// How a task ended.
@@ -120,18 +131,25 @@ impl Report {
             End::Cancelled => (Ending::Aborted, interruption.exit_code()),
             End::Failed(error) => (Ending::Error, failure_code(error.kind)),
         };
-        Self { text, turns, ending, exit_code, session_id, duration_ms, usage, cost, denied }
+        let failure = match end {
+            End::Failed(error) => Some(Failure { code: error.kind.code(), message: error.message }),
+            End::Answered | End::MaxTurns | End::Loop | End::TimedOut | End::Cost | End::Cancelled => None,
+        };
+        Self { text, turns, ending, exit_code, session_id, duration_ms, usage, cost, denied, failure }
     }
 
     /// Turns a success into a failure: the task was done, but not what it was for.
     pub fn missed(&mut self) {
         self.ending = Ending::Error;
         self.exit_code = 1;
+        let message = "the last command did not succeed".to_owned();
+        self.failure = Some(Failure { code: Kind::Failed.code(), message });
     }
 
     /// The report of a task that never began.
     pub fn never_began(error: &Error) -> Self {
-        Self::nothing(Ending::Error, error.kind.exit_code())
+        let failure = Failure { code: error.kind.code(), message: error.to_string() };
+        Self { failure: Some(failure), ..Self::nothing(Ending::Error, error.kind.exit_code()) }
     }
 
     /// The report of a task that was stopped before it began.
@@ -150,6 +168,7 @@ impl Report {
             usage: Usage::default(),
             cost: None,
             denied: Vec::new(),
+            failure: None,
         }
     }
 }

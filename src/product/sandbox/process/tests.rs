@@ -17,7 +17,7 @@ struct Host {
 
 impl Host {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), env: CommandEnv::new(&Env::real().unwrap(), &[], &[]).unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), env: CommandEnv::new(&Env::real(), &[], &[]).unwrap() }
     }
 
     fn line<'a>(&'a self, command: &'a str, timeout: Duration) -> CommandLine<'a> {

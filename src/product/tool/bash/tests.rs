@@ -19,7 +19,7 @@ impl Host {
 
     fn with(vars: &[(&str, &str)], change: impl FnOnce(&mut Shell)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut env = Env::real().unwrap();
+        let mut env = Env::real();
         env.vars.extend(vars.iter().map(|(name, value)| (name.into(), value.into())));
         let mut shell = Shell {
             cwd: folder.path().to_owned(),
