@@ -11,9 +11,9 @@ use crate::base::jsonl::Reader;
 use crate::base::text::cut;
 use crate::model::message::{Message, Origin, Part};
 
-use super::convert;
 use super::entry::{Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, Role, SummaryLine};
 use super::name;
+use super::{convert, load};
 
 /// How much is read of each end; nearly every record is smaller.
 const END_BYTES: u64 = 64 * 1024;
@@ -108,9 +108,15 @@ fn info(candidate: &Candidate) -> io::Result<Option<Info>> {
         tail.skip_until(b'\n')?;
         ends.read(Reader::new(tail, length))?;
     }
-    let Ends { header, name, title: _, model, updated_at, messages } = ends;
-    let (Some(header), Some(id)) = (header, name::id_of(&candidate.path)) else {
+    let Ends { first, header, name, title: _, model, updated_at, messages } = ends;
+    let Some(id) = name::id_of(&candidate.path) else {
         return Ok(None);
+    };
+    let header = match header {
+        Some(header) => header,
+        // As `load` has it.
+        None if first == First::Ours && messages > 0 && name::is_id(id) => load::lost_header(&candidate.path),
+        None => return Ok(None),
     };
     let Header { version: _, id: _, created_at, cwd, provider, model: first, parent: _ } = header;
     Ok(Some(Info {
@@ -131,9 +137,22 @@ fn info(candidate: &Candidate) -> io::Result<Option<Info>> {
     }))
 }
 
+/// What the first line that can be read is, if it is no header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum First {
+    /// There is none yet.
+    #[default]
+    Unread,
+    /// A session's line, or something behind damage.
+    Ours,
+    /// Something else.
+    Foreign,
+}
+
 /// What the ends of a file say.
 #[derive(Default)]
 struct Ends {
+    first: First,
     header: Option<Header>,
     name: Option<String>,
     title: Option<String>,
@@ -146,7 +165,11 @@ impl Ends {
     fn read(&mut self, mut reader: Reader<impl BufRead>) -> io::Result<()> {
         self.updated_at = None;
         while let Some(record) = reader.read::<Outline>()? {
-            let (outline, text) = (record.value, record.text);
+            let (outline, text, recovered) = (record.value, record.text, record.recovered);
+            if self.first == First::Unread {
+                let is_foreign = outline.kind == Kind::Unknown && !recovered;
+                self.first = if is_foreign { First::Foreign } else { First::Ours };
+            }
             match outline.kind {
                 Kind::Session if self.header.is_none() => self.header = serde_json::from_str(text).ok(),
                 Kind::Message => self.message(outline.id, text),

@@ -34,7 +34,7 @@ pub struct Loaded {
     pub grant: Option<Grant>,
     /// The model that answers next.
     pub origin: Origin,
-    /// Damaged lines.
+    /// Damaged lines; a first line that is missing is one.
     pub broken: usize,
     /// Whether the last line has no line break.
     pub midline: bool,
@@ -112,25 +112,29 @@ impl Loaded {
         let mut rewound = &file;
         io::Seek::rewind(&mut rewound).map_err(cannot)?;
         let mut reader = Reader::new(BufReader::with_capacity(jsonl::BUFFER_BYTES, rewound), 0);
-        let mut first = true;
+        let (mut first, mut missing) = (true, false);
         while let Some(record) = reader.read::<Outline>().map_err(cannot)? {
             let (outline, span, recovered) = (record.value, record.span, record.recovered);
             let text = record.text;
-            if std::mem::take(&mut first) {
+            let is_first = std::mem::take(&mut first);
+            if is_first {
                 scan.first(outline.kind, text, path)?;
             }
             scan.add(outline, span, text, recovered);
-            if scan.header.is_none() && reader.broken() == 0 {
-                return Err(foreign(path));
+            if is_first && scan.header.is_none() && reader.broken() == 0 {
+                if !is_named_like_one(path) || outline.kind == Kind::Unknown {
+                    return Err(foreign(path));
+                }
+                missing = true;
             }
         }
-        let (broken, midline) = (reader.broken(), reader.midline());
+        let (broken, midline) = (reader.broken() + usize::from(missing), reader.midline());
         drop(reader);
         let Scan { header, tree, spans, name, grant, origin } = scan;
         let header = match header {
             Some(header) => header,
-            // The first line is damaged, and what follows is nothing but ours.
-            None if !spans.is_empty() && name::id_of(path).is_some_and(name::is_id) => lost_header(path),
+            // The first line is damaged or missing, and what follows is nothing but ours.
+            None if !spans.is_empty() && is_named_like_one(path) => lost_header(path),
             None => return Err(foreign(path)),
         };
         let origin =
@@ -290,8 +294,13 @@ fn foreign(path: &Path) -> Error {
         .hint("`agent sessions list --all` shows the sessions there are.")
 }
 
-fn lost_header(path: &Path) -> Header {
+fn is_named_like_one(path: &Path) -> bool {
+    name::id_of(path).is_some_and(name::is_id)
+}
+
+/// What a file's name says of the first line that it lost.
+pub(super) fn lost_header(path: &Path) -> Header {
     let id = name::id_of(path).unwrap_or_default().to_owned();
     let (cwd, provider, model) = (String::new(), String::new(), String::new());
-    Header { version: VERSION, id, created_at: 0, cwd, provider, model, parent: None }
+    Header { version: VERSION, created_at: name::moment(&id), id, cwd, provider, model, parent: None }
 }

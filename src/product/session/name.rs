@@ -1,10 +1,12 @@
 //! Names of sessions and of the folders they lie in. Nothing is read or written.
 
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use twox_hash::XxHash3_64;
 
@@ -30,6 +32,18 @@ pub fn session_id(moment: i64, salt: u16) -> String {
         clock.minute(),
         clock.second()
     )
+}
+
+/// The moment at which the session with this id began, to the second; the beginning of 1970 where it is no id.
+pub fn moment(id: &str) -> i64 {
+    let number = |digits| id.get(digits).and_then(|digits: &str| digits.parse::<i16>().ok());
+    let small = |digits: Range<usize>| number(digits).and_then(|number| i8::try_from(number).ok());
+    let date = || {
+        let (year, month, day) = (number(0..4)?, small(4..6)?, small(6..8)?);
+        DateTime::new(year, month, day, small(9..11)?, small(11..13)?, small(13..15)?, 0).ok()
+    };
+    let date = if is_id(id) { date() } else { None };
+    date.and_then(|date| Offset::UTC.to_timestamp(date).ok()).map_or(0, Timestamp::as_millisecond)
 }
 
 /// A moment as people read it: `2026-11-30 14:05`, local time.
@@ -80,6 +94,16 @@ fn timestamp(moment: i64) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_says_when_the_session_began() {
+        for moment in [0, 951_782_400_000, 1_796_028_350_000] {
+            assert_eq!(super::moment(&session_id(moment, 7)), moment);
+        }
+        for text in ["", "notes", "20261301-000000-abcd", "20260101-250000-abcd", "2026é101-12000-abcd"] {
+            assert_eq!(moment(text), 0, "{text}");
+        }
+    }
 
     #[test]
     fn names_are_readable_and_unique() {

@@ -2,6 +2,7 @@
 //!
 //! One writer a session: who comes second gets a copy of its own. Files are never changed by looking at them.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -163,18 +164,33 @@ impl Store {
         let loaded = Loaded::read(&plain_file(&path)?, &path)?;
         let records = loaded.records(&loaded.tree.path()).map_err(cannot)?;
         let id = loaded.id(&path);
-        let Loaded { header, name, broken, .. } = loaded;
+        let Loaded { mut header, name, broken, .. } = loaded;
+        if header.cwd.is_empty() && path.parent() == Some(&self.folder(cwd)) {
+            header.cwd = cwd.display().to_string();
+        }
         Ok(Some(History { id, path, name, header, records, broken }))
     }
 
     /// The sessions of `cwd`, the one with the last activity first.
     pub fn list(&self, cwd: &Path) -> Vec<Info> {
-        list::sorted(list::files(&self.folder(cwd)))
+        let mut infos = list::sorted(list::files(&self.folder(cwd)));
+        for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
+            info.cwd = cwd.display().to_string();
+        }
+        infos
     }
 
     /// The sessions of all directories, the one with the last activity first.
     pub fn list_all(&self) -> Vec<Info> {
-        list::sorted(self.folders().iter().flat_map(|folder| list::files(folder)))
+        let mut infos = list::sorted(self.folders().iter().flat_map(|folder| list::files(folder)));
+        let known = infos.iter().filter(|info| !info.cwd.is_empty());
+        let known: HashMap<_, _> =
+            known.filter_map(|info| Some((info.path.parent()?.to_owned(), info.cwd.clone()))).collect();
+        // A session that lost its first line lies beside others of its directory.
+        for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
+            info.cwd = info.path.parent().and_then(|folder| known.get(folder)).cloned().unwrap_or_default();
+        }
+        infos
     }
 
     fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {

@@ -246,6 +246,44 @@ fn a_lost_header_loses_only_the_header() {
 }
 
 #[test]
+fn a_missing_first_line_loses_only_that() {
+    let disk = Disk::new();
+    let id = "20260101-120000-abcd";
+    let path = disk.write(id, "");
+    fs::write(&path, user_line(1, "null", "one") + &user_line(2, "1", "two")).unwrap();
+    for selector in [Selector::Newest, Selector::Id("20260101".into()), Selector::Path(path.clone())] {
+        let Opened { session, messages, notices, .. } = disk.open(&selector);
+        assert_eq!((session.id(), said(&messages)), (id, vec!["one".into(), "two".into()]), "{selector:?}");
+        assert_eq!(notices.len(), 1);
+        assert!(notices[0].text.starts_with("1 damaged line of"), "{notices:?}");
+    }
+    let history = disk.store().history(&Selector::Newest, Path::new(CWD)).unwrap().unwrap();
+    assert_eq!((history.id.as_str(), history.header.cwd.as_str(), history.records.len()), (id, CWD, 2));
+    assert_eq!(history.header.created_at, name::moment(id));
+    let listed = disk.store().list(Path::new(CWD));
+    assert_eq!((listed[0].id.as_str(), listed[0].cwd.as_str(), listed[0].messages), (id, CWD, 2));
+    assert_eq!(disk.store().list_all()[0].cwd, "", "nothing says where");
+    disk.write("20250101-120000-abcd", &user_line(1, "null", "a neighbour"));
+    assert!(disk.store().list_all().iter().all(|info| info.cwd == CWD));
+
+    let mut session = disk.open(&Selector::Id(id.into())).session;
+    session.append(&Message::user("three")).unwrap();
+    drop(session);
+    assert_eq!(said(&disk.open(&Selector::Id(id.into())).messages), ["one", "two", "three"]);
+}
+
+#[test]
+fn what_only_has_a_session_s_name_is_none() {
+    let disk = Disk::new();
+    let path = disk.write("20260101-120000-abcd", "");
+    for content in ["", "{\"some\": \"json\"}\n", "{\"type\":\"name\",\"name\":\"x\"}\n"] {
+        fs::write(&path, content).unwrap();
+        assert!(disk.store().open(&Selector::Newest, Path::new(CWD)).unwrap().is_none(), "{content}");
+        assert!(disk.store().open(&Selector::Path(path.clone()), Path::new(CWD)).is_err(), "{content}");
+    }
+}
+
+#[test]
 fn the_leaf_and_the_summary_are_honoured() {
     let disk = Disk::new();
     let mut lines = user_line(1, "null", "one") + &user_line(2, "1", "two") + &user_line(3, "2", "three");
