@@ -3,7 +3,7 @@
 //! The model's stream, waits and the gate run on the caller's current-thread runtime; each tool call runs on a
 //! blocking thread of its own. Nothing is decided here.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,12 +23,13 @@ use super::history::legal;
 use super::input::{Input, Stop};
 use super::node::Node;
 use super::port::{Gate, Hooks, PendingCall, Sink};
-use super::tool::{Output, Tool, ToolContext};
+use super::tool::{Output, Subject, Tool, ToolContext};
 use super::toolbox::Toolbox;
 
-/// How long stopped calls may take to end before they are left to themselves. A shell call needs 2 s between TERM
-/// and KILL, and a moment to sweep.
-const STOPPING: Duration = Duration::from_secs(5);
+/// How long a stopped call may take to end before it is left to itself; what [`Tool::run`] promises.
+const STOPPING: Duration = Duration::from_millis(200);
+/// The same for a shell line, which needs 2 s between TERM and KILL, and a moment to sweep.
+const STOPPING_SHELL: Duration = Duration::from_secs(5);
 
 /// Everything a node needs to act.
 pub struct Driver<'a> {
@@ -60,12 +61,22 @@ enum Report {
 
 /// The calls that run at the moment.
 struct Running {
-    places: BTreeSet<usize>,
+    /// Their places in the answer, and how long each may take to end once it is stopped.
+    places: BTreeMap<usize, Duration>,
     sender: UnboundedSender<Report>,
     receiver: UnboundedReceiver<Report>,
     cancel: Cancel,
-    /// When stopped calls are given up.
-    give_up: Option<Instant>,
+    /// When they were stopped.
+    stopped: Option<Instant>,
+}
+
+impl Running {
+    /// The call that is given up next, and when.
+    fn give_up(&self) -> Option<(usize, Instant)> {
+        let stopped = self.stopped?;
+        let (place, patience) = self.places.iter().min_by_key(|(_, patience)| **patience)?;
+        Some((*place, stopped + *patience))
+    }
 }
 
 impl Driver<'_> {
@@ -73,7 +84,7 @@ impl Driver<'_> {
     pub async fn run(&mut self, node: &mut Node, message: Message) -> Outcome {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
         let (sender, receiver) = unbounded_channel();
-        let mut running = Running { places: BTreeSet::new(), sender, receiver, cancel: Cancel::new(), give_up: None };
+        let mut running = Running { places: BTreeMap::new(), sender, receiver, cancel: Cancel::new(), stopped: None };
         let mut inputs = VecDeque::from([Input::Submitted(message)]);
         loop {
             let input = match inputs.pop_front() {
@@ -92,7 +103,7 @@ impl Driver<'_> {
                     Effect::Run { place, pending } => self.start(place, pending, &mut running),
                     Effect::StopTools => {
                         running.cancel.cancel();
-                        running.give_up = Some(Instant::now() + STOPPING);
+                        running.stopped = Some(Instant::now());
                     }
                     Effect::Finish(outcome) => return outcome,
                 }
@@ -168,7 +179,11 @@ impl Driver<'_> {
     }
 
     fn start(&self, place: usize, pending: PendingCall, running: &mut Running) {
-        running.places.insert(place);
+        let patience = match pending.subject {
+            Subject::Command(_) => STOPPING_SHELL,
+            Subject::Read(_) | Subject::Write(_) | Subject::Other => STOPPING,
+        };
+        running.places.insert(place, patience);
         let sender = running.sender.clone();
         let cancel = running.cancel.clone();
         let hooks = Arc::clone(&self.hooks);
@@ -187,10 +202,14 @@ impl Driver<'_> {
     /// The next thing a running call reports, progress aside.
     async fn next_report(&mut self, running: &mut Running, deadline: Option<Instant>) -> Input {
         loop {
-            let report = if let Some(give_up) = running.give_up {
+            let report = if let Some((place, at)) = running.give_up() {
                 tokio::select! {
                     report = running.receiver.recv() => report,
-                    () = tokio::time::sleep_until(give_up.into()) => None,
+                    () = tokio::time::sleep_until(at.into()) => {
+                        running.places.remove(&place);
+                        let output = Output::error("interrupted; the call did not end in time and was left to itself");
+                        return Input::ToolFinished { place, output, duration_ms: 0 };
+                    }
                 }
             } else {
                 tokio::select! {
@@ -201,17 +220,12 @@ impl Driver<'_> {
             };
             match report {
                 Some(Report::Progress { id, text }) => self.sink.event(&Event::ToolProgress { id, text }),
-                Some(Report::Finished { place, output, duration }) => {
-                    if running.places.remove(&place) {
-                        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-                        return Input::ToolFinished { place, output, duration_ms };
-                    }
+                Some(Report::Finished { place, output, duration }) if running.places.remove(&place).is_some() => {
+                    let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+                    return Input::ToolFinished { place, output, duration_ms };
                 }
-                None => {
-                    let place = running.places.pop_first().unwrap_or_default();
-                    let output = Output::error("interrupted; the call did not end in time and was left to itself");
-                    return Input::ToolFinished { place, output, duration_ms: 0 };
-                }
+                // A call that was given up; the channel itself stays open, since a sender is held beside it.
+                Some(Report::Finished { .. }) | None => {}
             }
         }
     }

@@ -41,6 +41,7 @@ impl Model for Scripted {
 /// A tool made of a function.
 struct Function<F> {
     spec: ToolSpec,
+    subject: Subject,
     run: F,
 }
 
@@ -50,7 +51,7 @@ impl<F: Fn(&ToolContext<'_>) -> Output + Send + Sync> Tool for Function<F> {
     }
 
     fn subject(&self, _: &Object) -> Result<Subject, String> {
-        Ok(Subject::Command("x".into()))
+        Ok(self.subject.clone())
     }
 
     fn run(&self, _: &Object, context: &ToolContext<'_>) -> Output {
@@ -59,6 +60,10 @@ impl<F: Fn(&ToolContext<'_>) -> Output + Send + Sync> Tool for Function<F> {
 }
 
 fn tool(run: impl Fn(&ToolContext<'_>) -> Output + Send + Sync + 'static) -> Toolbox {
+    tool_of(Subject::Command("x".into()), run)
+}
+
+fn tool_of(subject: Subject, run: impl Fn(&ToolContext<'_>) -> Output + Send + Sync + 'static) -> Toolbox {
     let spec = ToolSpec {
         name: "tool",
         description: "",
@@ -66,7 +71,7 @@ fn tool(run: impl Fn(&ToolContext<'_>) -> Output + Send + Sync + 'static) -> Too
         risk: Risk::Safe,
         limits: Limits { chars: 1_000, lines: 100 },
     };
-    Toolbox::new(vec![Arc::new(Function { spec, run })])
+    Toolbox::new(vec![Arc::new(Function { spec, subject, run })])
 }
 
 struct AllowAll;
@@ -226,6 +231,42 @@ async fn cancelling_ends_tools_at_once_and_answers_every_call() {
     assert_eq!(kept.results.len(), 2);
     assert!(kept.results.iter().all(|result| format!("{:?}", result.content).contains("interrupted")));
     assert!(matches!(&*node.history()[2], Message::Tool(results) if results.len() == 2));
+}
+
+#[tokio::test]
+async fn a_stuck_call_that_is_no_shell_is_left_to_itself_at_once() {
+    for subject in [Subject::Read(Vec::new()), Subject::Write(Vec::new()), Subject::Other] {
+        let cancel = Cancel::new();
+        let thrower = cancel.clone();
+        let (release, stuck) = std::sync::mpsc::channel::<()>();
+        let stuck = Mutex::new(stuck);
+        let tools = tool_of(subject, move |_| {
+            thrower.cancel();
+            // As long as the test runs.
+            let _ = stuck.lock().unwrap().recv();
+            Output::ok("too late")
+        });
+        let started = Instant::now();
+        let (outcome, kept, _) = run(vec![calls(1)], &tools, cancel, None).await;
+        assert_eq!(outcome.end, End::Cancelled);
+        assert!((STOPPING..STOPPING_SHELL / 2).contains(&started.elapsed()), "{:?}", started.elapsed());
+        assert!(format!("{:?}", kept.results[0].content).contains("left to itself"));
+        drop(release);
+    }
+}
+
+#[tokio::test]
+async fn a_shell_line_has_time_to_end() {
+    let cancel = Cancel::new();
+    let thrower = cancel.clone();
+    let tools = tool(move |_| {
+        thrower.cancel();
+        // The time a shell needs for its own ending.
+        std::thread::sleep(STOPPING * 2);
+        Output::error("swept")
+    });
+    let (_, kept, _) = run(vec![calls(1)], &tools, cancel, None).await;
+    assert!(format!("{:?}", kept.results[0].content).contains("swept"));
 }
 
 #[tokio::test]
