@@ -1,7 +1,8 @@
 //! What stands at a path, and why a tool that works on text files must leave it alone.
 
-use std::fs::Metadata;
-use std::os::unix::fs::FileTypeExt as _;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::missing::Wanted;
@@ -72,6 +73,18 @@ impl Target {
         Err(format!("{shown} is {kind}, not a regular file"))
     }
 
+    /// Opens the file for reading, also one that has something to read only now and then, such as `/proc/kmsg`.
+    ///
+    /// # Errors
+    ///
+    /// What the system said.
+    pub fn open(&self) -> io::Result<Steady> {
+        // Somebody may have put a pipe there since it was looked at.
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(&self.path)?;
+        Ok(Steady { file, ran_dry: false })
+    }
+
     /// As [`Target::look`], for a file that has to be there.
     ///
     /// # Errors
@@ -85,11 +98,64 @@ impl Target {
     }
 }
 
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+/// A file that is read without ever waiting for somebody to write to it.
+///
+/// A file system that does not know how to, such as a remote one, may still wait for its own reasons.
+pub struct Steady {
+    file: File,
+    ran_dry: bool,
+}
+
+impl Steady {
+    /// Whether it ended only because there was nothing to read just then.
+    pub fn ran_dry(&self) -> bool {
+        self.ran_dry
+    }
+}
+
+impl Read for Steady {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.ran_dry {
+            return Ok(0);
+        }
+        match self.file.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.ran_dry = true;
+                Ok(0)
+            }
+            read => read,
+        }
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Whether a file is inside of a folder that does not take it: a parent that is a file.
 pub fn blocking_parent(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).find(|parent| parent.exists()).filter(|parent| !parent.is_dir())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{FileType, Mode};
+    use std::io::Write as _;
+
+    #[test]
+    fn what_has_nothing_to_read_now_is_at_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let mut writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let target = Target { shown: "pipe".into(), named: path.clone(), path };
+        let mut text = String::new();
+        writer.write_all(b"some").unwrap();
+        let mut steady = target.open().unwrap();
+        steady.read_to_string(&mut text).unwrap();
+        assert!(text == "some" && steady.ran_dry());
+        writer.write_all(b"more").unwrap();
+        assert_eq!(steady.read(&mut [0; 8]).unwrap(), 0, "an end is an end");
+    }
 }

@@ -2,8 +2,7 @@
 //!
 //! It refuses what is no text and what is closed to reading; it never cuts the middle out of a text, which is the loop's work.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor};
+use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -76,7 +75,7 @@ impl ReadFile {
         let target = Target::new(&self.workspace, &arguments.path)?;
         let bytes = target.existing(&self.workspace)?.len();
         let failed = |error: std::io::Error| format!("{}: {}", target.shown, save::words(&error));
-        let file = File::open(&target.path).map_err(failed)?;
+        let file = target.open().map_err(failed)?;
         let mut source = BufReader::with_capacity(CHUNK, file);
         let content = sniff::sniff(source.fill_buf().map_err(failed)?);
         let wanted = self.wanted(arguments);
@@ -90,7 +89,16 @@ impl ReadFile {
                 return Err(format!("{} is UTF-16 of {}; too large to be decoded", target.shown, size(bytes)));
             }
             Content::Utf16(order) => {
-                let raw = std::fs::read(&target.path).map_err(failed)?;
+                let mut raw = Vec::new();
+                // One more than there was room for: it has grown, or never says how large it is.
+                source.by_ref().take(WHOLE_BYTES + 1).read_to_end(&mut raw).map_err(failed)?;
+                if raw.len() as u64 > WHOLE_BYTES {
+                    return Err(format!(
+                        "{} is UTF-16 of more than {}; too large to be decoded",
+                        target.shown,
+                        size(WHOLE_BYTES)
+                    ));
+                }
                 let text = sniff::decode_utf16(&raw, order);
                 let found = page::read(&mut Cursor::new(text.as_bytes()), wanted, context.cancel).map_err(failed)?;
                 found.map(|(page, scan)| (page, Scan { hash: seen::hash(&raw), ..scan }))
@@ -99,6 +107,9 @@ impl ReadFile {
         let Some((page, scan)) = found else {
             return Err(format!("stopped before {} was read to its end", target.shown));
         };
+        if source.get_ref().ran_dry() && scan.bytes == 0 {
+            return Err(format!("{} is a stream, and there is nothing to read from it now", target.shown));
+        }
         self.seen.record(&target.path, scan.hash);
         self.output(arguments, &target, content, page, &scan)
     }

@@ -111,6 +111,17 @@ fn what_is_no_text_is_refused_with_a_reason() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn files_of_the_kernel_are_read_and_never_waited_for() {
+    let bench = bench();
+    let output = bench.read("/proc/self/status");
+    assert!(!output.is_error && output.text.head.contains("Name:"), "{output:?}");
+    // Whoever may not read it is told so; whoever may gets what there is.
+    let output = bench.read("/proc/kmsg");
+    assert!(!output.is_error || output.text.head.starts_with("/proc/kmsg"), "{output:?}");
+}
+
+#[test]
 fn closed_files_are_closed() {
     let bench = bench();
     bench.file("closed/key", "PRIVATE");
