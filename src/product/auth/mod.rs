@@ -6,8 +6,6 @@ pub mod command;
 pub mod secret;
 pub mod store;
 
-use serde_json::Value;
-
 use crate::base::env::Env;
 use crate::product::config::Loaded;
 use crate::product::config::layer::Source;
@@ -149,9 +147,4 @@ pub fn known_secrets(loaded: &Loaded, env: &Env) -> Vec<Secret> {
 pub fn is_authentication(header: &str) -> bool {
     let name = header.to_ascii_lowercase();
     ["authorization", "api-key", "apikey", "token", "cookie"].iter().any(|part| name.contains(part))
-}
-
-/// Reads the string `key` of one entry of the store.
-fn key_of(entry: &Value) -> Option<Secret> {
-    entry.get("key").and_then(Value::as_str).filter(|key| !key.is_empty()).map(Secret::new)
 }
