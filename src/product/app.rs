@@ -10,7 +10,7 @@ use crate::base::env::Env;
 use crate::base::text::mask::Mask;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
-use crate::kernel::port::Gate;
+use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::retry::Policy;
 use crate::kernel::tool::{Limits, Tool};
 use crate::kernel::toolbox::Toolbox;
@@ -113,13 +113,15 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
     let cache_key = Some(session.id().to_owned());
     notices.extend(choice.notices.iter().cloned());
+    let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
         node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages),
         model,
         on_first_command: withheld(settings, env),
         tools,
         gate: Box::new(gate) as Box<dyn Gate>,
-        hooks: Arc::new(Redactor::new(mask)),
+        hooks: Arc::clone(&redactor) as Arc<dyn Hooks>,
+        redactor,
         session,
         system: system.into(),
         options: Options {

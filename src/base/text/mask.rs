@@ -34,6 +34,11 @@ impl Mask {
         Self { hidden: texts.into_iter().map(|text| Finder::new(text).into_owned()).collect() }
     }
 
+    /// Whether nothing is hidden.
+    pub fn is_empty(&self) -> bool {
+        self.hidden.is_empty()
+    }
+
     /// Hides every known text in `text`.
     pub fn apply(&self, text: &mut String) {
         if self.hidden.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {

@@ -3,6 +3,7 @@
 //! Knows no front end and no configuration; `product::app` puts it together.
 
 pub mod attach;
+mod conceal;
 mod recorder;
 pub mod redact;
 pub mod report;
@@ -24,6 +25,7 @@ use crate::model::request::Options;
 use super::session::Session;
 use super::session::recording::Results;
 use recorder::Recorder;
+use redact::Redactor;
 
 /// One conversation, with everything it needs.
 pub struct Agent {
@@ -37,6 +39,8 @@ pub struct Agent {
     pub gate: Box<dyn Gate>,
     /// Who may change outputs.
     pub hooks: Arc<dyn Hooks>,
+    /// Hides known secrets in what is kept and shown, whoever wrote them.
+    pub redactor: Arc<Redactor>,
     /// Where it is kept.
     pub session: Session,
     /// The system prompt.
@@ -69,7 +73,8 @@ impl Agent {
         let begun = Instant::now();
         let opening = self.opening.take().map(Part::Text);
         let message = Message::User(opening.into_iter().chain(said).collect());
-        let mut recorder = Recorder::new(&mut self.session, watch, self.recorded.as_mut(), &mut self.on_first_command);
+        let mut recorder =
+            Recorder::new(&mut self.session, &self.redactor, watch, self.recorded.as_mut(), &mut self.on_first_command);
         let mut driver = Driver {
             model: self.model.as_ref(),
             tools: &self.tools,
@@ -81,8 +86,9 @@ impl Agent {
             cancel: cancel.clone(),
             timeout: self.timeout,
         };
-        let outcome = driver.run(&mut self.node, message).await;
+        let mut outcome = driver.run(&mut self.node, message).await;
         recorder.finish();
+        self.redactor.outcome(&mut outcome);
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         Finished { outcome, duration_ms }
     }

@@ -1,8 +1,9 @@
-//! The first to hear what happens: the session keeps it, then the watcher sees it.
+//! The first to hear what happens: the session keeps it, then the watcher sees it, both without known secrets.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::redact::Redactor;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
 use crate::model::message::{Message, ToolResult};
@@ -14,6 +15,7 @@ use crate::product::tool::bash;
 /// Keeps a task in its session and shows it to a watcher.
 pub(super) struct Recorder<'a> {
     session: &'a mut Session,
+    redactor: &'a Redactor,
     watch: &'a mut dyn FnMut(&Event),
     recorded: Option<&'a mut Results>,
     on_first_command: &'a mut Option<String>,
@@ -24,11 +26,12 @@ pub(super) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     pub(super) fn new(
         session: &'a mut Session,
+        redactor: &'a Redactor,
         watch: &'a mut dyn FnMut(&Event),
         recorded: Option<&'a mut Results>,
         on_first_command: &'a mut Option<String>,
     ) -> Self {
-        Self { session, watch, recorded, on_first_command, unsynced: Arc::default() }
+        Self { session, redactor, watch, recorded, on_first_command, unsynced: Arc::default() }
     }
 
     /// Brings everything to the disk; a task that is shown as done is synced.
@@ -47,18 +50,18 @@ impl<'a> Recorder<'a> {
     }
 
     fn notice(&mut self, code: NoticeCode, text: String) {
-        (self.watch)(&Event::Notice(Notice::new(code, text)));
+        (self.watch)(&self.redactor.event(&Event::Notice(Notice::new(code, text))));
     }
 }
 
 impl Sink for Recorder<'_> {
     fn message(&mut self, message: &Arc<Message>) {
-        let kept = self.session.append(message);
+        let kept = self.session.append(&self.redactor.message(message));
         self.kept(kept);
     }
 
     fn result(&mut self, result: &ToolResult) {
-        let kept = self.session.append_result(result);
+        let kept = self.session.append_result(&self.redactor.result(result));
         self.kept(kept);
         if let Some(drift) = self.recorded.as_mut().and_then(|recorded| recorded.compare(result)) {
             self.notice(NoticeCode::Replay, drift);
@@ -93,6 +96,6 @@ impl Sink for Recorder<'_> {
             | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}
         }
-        (self.watch)(event);
+        (self.watch)(&self.redactor.event(event));
     }
 }

@@ -1,4 +1,5 @@
-//! Keeps the values of known secrets out of everything that tools return.
+//! Keeps the values of known secrets out of everything that tools return, and out of what is kept and shown of the rest
+//! (see `conceal`).
 
 use crate::base::text::mask::Mask;
 use crate::kernel::port::Hooks;
@@ -6,6 +7,7 @@ use crate::kernel::tool::Output;
 use crate::model::message::ToolCall;
 
 /// Replaces known secret values in outputs and progress.
+#[derive(Default)]
 pub struct Redactor {
     mask: Mask,
 }
@@ -14,6 +16,16 @@ impl Redactor {
     /// A redactor of what `mask` hides.
     pub fn new(mask: Mask) -> Self {
         Self { mask }
+    }
+
+    /// Whether there is nothing to replace.
+    pub fn is_empty(&self) -> bool {
+        self.mask.is_empty()
+    }
+
+    /// Replaces every known value in `text`.
+    pub fn redact(&self, text: &mut String) {
+        self.mask.apply(text);
     }
 }
 
