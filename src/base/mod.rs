@@ -3,6 +3,7 @@
 pub mod cancel;
 pub mod clock;
 pub mod env;
+pub mod file_size;
 pub mod json;
 pub mod jsonl;
 pub mod lock;

@@ -7,6 +7,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::file_size;
 use crate::base::text::mask::Mask;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
@@ -95,6 +96,8 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         return Err(Error::usage(format!("max_cost is set, but the price of {} is unknown", choice.model))
             .hint(format!("give it in providers.{}.models as \"cost\"", choice.provider)));
     }
+    let no_signals = |error| Error::failed("signals cannot be caught").caused_by(error);
+    file_size::survive_limit().map_err(no_signals)?;
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
     let workspace = Arc::new(workspace);

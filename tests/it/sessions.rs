@@ -108,6 +108,38 @@ fn a_file_that_changed_between_two_runs_is_not_replaced() {
 }
 
 #[test]
+fn a_session_without_its_first_line_goes_on() {
+    let host = begun();
+    let session = host.session();
+    let path = host.data_dir().join("sessions");
+    let folder = path.read_dir().unwrap().next().unwrap().unwrap().path();
+    let path = folder.join(session.id()).with_extension("jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.split_once('\n').unwrap().1).unwrap();
+    let listed = host.agent(&["sessions", "list", "--json"]).run().ok().json();
+    assert_eq!((&listed[0]["id"], &listed[0]["cwd"]), (&json!(session.id()), &json!(host.work())));
+    let shown = host.agent(&["sessions", "show", &session.id()]).run().ok();
+    assert!(shown.stdout.contains("first") && shown.stdout.contains("1 line could not be read"), "{}", shown.stdout);
+    host.script([say("two")]);
+    let run = host.task("second").with(&["-c"]).run().ok();
+    assert_eq!((run.notices("session").len(), run.result()["session_id"].as_str()), (1, Some(session.id().as_str())));
+    assert_eq!(asked(&host, 1), ["first", "second"]);
+}
+
+#[test]
+fn a_session_that_may_not_be_written_goes_on_in_memory() {
+    let host = Host::new();
+    let program = env!("CARGO_BIN_EXE_agent");
+    let script = host.file("start", &format!("#!/bin/sh\nulimit -f 0\nexec {program} \"$@\"\n"));
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    host.script([say("one")]);
+    let run = host.task("first").start_program(&script).wait().ok();
+    assert_eq!(run.result()["text"], "one");
+    let notices = run.notices("session");
+    assert!(notices[0]["text"].as_str().unwrap().contains("goes on in memory"), "{notices:?}");
+}
+
+#[test]
 fn after_a_kill_in_mid_batch_the_talk_goes_on() {
     for wire in Wire::ALL {
         let host = Host::on(wire);
