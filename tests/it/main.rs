@@ -8,6 +8,7 @@
 
 mod config;
 mod harness;
+mod keys;
 mod loop_guard;
 mod one_shot;
 mod permissions;
