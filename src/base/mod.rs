@@ -10,5 +10,6 @@ pub mod lock;
 pub mod panic;
 pub mod path;
 pub mod paths;
+pub mod secret;
 pub mod text;
 pub mod zone;

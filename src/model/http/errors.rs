@@ -10,6 +10,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::base::clock::Clock;
+use crate::base::secret::SHORTEST_BYTES;
 use crate::base::text::cut;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::provider::failure::{Complaint, one_line};
@@ -180,8 +181,7 @@ fn untrusted(error: &(dyn Error + 'static)) -> bool {
 /// Takes keys out of a message, should a server have echoed them.
 pub fn redact(mut error: ModelError, secrets: &[String]) -> ModelError {
     // Shorter ones are words that may well occur, such as the placeholder of a local server.
-    const SHORTEST: usize = 8;
-    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
+    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST_BYTES) {
         if error.message.contains(secret.as_str()) {
             error.message = error.message.replace(secret.as_str(), "***");
         }

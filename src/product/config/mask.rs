@@ -6,12 +6,10 @@ use serde_json::Value;
 
 use super::keys::{self, Place};
 use super::kind::Kind;
+use crate::base::secret::is_secret_field;
 
 /// In place of a secret.
 pub const MASK: &str = "********";
-
-/// Parts of names whose values are secrets.
-const SECRET_NAMES: [&str; 7] = ["key", "token", "secret", "password", "credential", "authorization", "cookie"];
 
 /// A setting's value with its secrets masked. A reference such as `$NAME` is none.
 pub fn masked(path: &[String], value: &Value) -> Value {
@@ -49,12 +47,11 @@ fn mask_inside(value: &Value) -> Value {
             .iter()
             .map(|(name, inner)| {
                 let lower = name.to_ascii_lowercase();
-                let secret = SECRET_NAMES.iter().any(|part| lower.contains(part));
                 let shown = match inner {
                     Value::Object(values) if matches!(lower.as_str(), "env" | "headers") => {
                         values.iter().map(|(name, value)| (name.clone(), mask_text(value))).collect()
                     }
-                    Value::String(_) if secret => mask_text(inner),
+                    Value::String(_) if is_secret_field(name) => mask_text(inner),
                     Value::Null
                     | Value::Bool(_)
                     | Value::Number(_)

@@ -14,6 +14,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustix::fs::Access;
 
 use crate::base::env::Env;
+use crate::base::secret::{SHORTEST_BYTES, is_secret_name};
 
 /// What commands get to see of the agent's environment.
 #[derive(Clone, Debug)]
@@ -24,9 +25,6 @@ pub struct CommandEnv {
 
 /// The key that belongs to whatever provider was named at start.
 const OWN_KEY: &str = "VIOLA_API_KEY";
-
-/// A value this short is no key: it is shared by accident.
-const SHORTEST_KEY: usize = 8;
 
 /// Turns off prompts, editors and pagers.
 ///
@@ -66,7 +64,7 @@ impl CommandEnv {
         let keys: Vec<&OsStr> = env
             .vars
             .iter()
-            .filter(|(name, value)| value.len() >= SHORTEST_KEY && name.to_str().is_some_and(is_key))
+            .filter(|(name, value)| value.len() >= SHORTEST_BYTES && name.to_str().is_some_and(is_key))
             .map(|(_, value)| value.as_os_str())
             .collect();
         let mut vars = BTreeMap::new();
@@ -131,40 +129,6 @@ fn globs(patterns: &[String]) -> Result<GlobSet, String> {
 
 fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
-}
-
-/// Endings of a last word that make a name a secret's, also run together with what stands before: `PGPASSWORD`.
-const SECRET_ENDINGS: [&str; 9] =
-    ["TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "APIKEY"];
-
-/// Last words that do so only where another word stands before them: `PWD` alone is a folder.
-const SECRET_LAST_WORDS: [&str; 6] = ["KEY", "KEYS", "PASS", "PWD", "PAT", "AUTH"];
-
-/// Names that follow no rule.
-const SECRET_NAMES: [&str; 3] = ["SSHPASS", "DOCKER_AUTH_CONFIG", "AWS_ACCESS_KEY_ID"];
-
-/// Words that make a name a secret's wherever they stand, unless its last word says that it only leads to one.
-const SECRET_PARTS: [&[&str]; 3] = [&["SECRET"], &["API", "KEY"], &["PRIVATE", "KEY"]];
-
-/// Last words of names that lead to a secret and hold none.
-const WHEREABOUTS: [&str; 6] = ["FILE", "PATH", "DIR", "NAME", "URL", "URI"];
-
-/// Whether a variable of this name holds a secret, as far as names tell.
-fn is_secret_name(name: &str) -> bool {
-    let upper = name.to_uppercase();
-    let mut words: Vec<&str> =
-        upper.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    // `OPENAI_API_KEY_2` is one of several.
-    while words.last().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
-        words.pop();
-    }
-    let Some((last, before)) = words.split_last() else { return false };
-    let public = before.last() == Some(&"PUBLIC");
-    SECRET_NAMES.contains(&upper.as_str())
-        || SECRET_ENDINGS.iter().any(|ending| last.ends_with(ending))
-        || (SECRET_LAST_WORDS.contains(last) && !before.is_empty() && !public)
-        || (!WHEREABOUTS.contains(last)
-            && SECRET_PARTS.iter().any(|part| words.windows(part.len()).any(|window| window == *part)))
 }
 
 /// Whether a value is a secret by its shape: a private key, or an address with a password in it.
