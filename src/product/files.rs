@@ -6,15 +6,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::retry_on_intr;
 use thiserror::Error;
 
 use crate::base::json::Object;
+use crate::base::lock;
 
 /// The largest state or configuration file that is read, in bytes: a hundred times what anybody writes by hand.
 const MAX_BYTES: u64 = 4 << 20;
+/// How long another writer is waited for: writing takes milliseconds, so that many may stand in line before us.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 /// Only the user may read or write: these files hold keys and what was said.
 const FILE_MODE: u32 = 0o600;
 /// The same for folders.
@@ -42,6 +44,14 @@ pub enum FileError {
         path: PathBuf,
         /// What is wrong with it.
         what: &'static str,
+    },
+    /// Somebody else holds its lock, and does not let go.
+    #[error("{}: another process has held this lock for {} s", lock.display(), patience.as_secs_f64())]
+    Locked {
+        /// The lock's own file.
+        lock: PathBuf,
+        /// How long it was waited for.
+        patience: Duration,
     },
     /// The system said no.
     #[error("{}: {source}", path.display())]
@@ -124,15 +134,24 @@ fn parse(path: &Path, text: &str) -> Result<Object, FileError> {
 ///
 /// # Errors
 ///
-/// As [`read`], with the file left as it was; or that it cannot be locked or written.
+/// As [`read`], with the file left as it was; that its lock is held for longer than ten seconds; or that it cannot be
+/// written.
 pub fn update<T>(path: &Path, change: impl FnOnce(&mut Object) -> T) -> Result<T, FileError> {
+    update_within(path, LOCK_PATIENCE, change)
+}
+
+fn update_within<T>(path: &Path, patience: Duration, change: impl FnOnce(&mut Object) -> T) -> Result<T, FileError> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let system = |source| FileError::System { path: target.clone(), source };
     if let Some(folder) = target.parent() {
         create_folder(folder).map_err(system)?;
     }
-    let lock = private().open(beside(&target, "", ".lock")).map_err(system)?;
-    retry_on_intr(|| flock(&lock, FlockOperation::LockExclusive)).map_err(|error| system(error.into()))?;
+    let beside_it = beside(&target, "", ".lock");
+    // Held until the end of this function.
+    let lock = private().open(&beside_it).map_err(system)?;
+    if !lock::exclusive(&lock, patience).map_err(system)? {
+        return Err(FileError::Locked { lock: beside_it, patience });
+    }
     let before = read(&target)?;
     let is_new = before.is_none();
     let Document { text, mut object } = before.unwrap_or_default();
@@ -232,6 +251,20 @@ mod tests {
         assert!(object.values().all(|value| value == ROUNDS - 1), "{object:?}");
         assert_eq!(names(path.parent().unwrap()), ["state.json", "state.json.lock"]);
         assert!(!is_open_to_others(&path) && !is_open_to_others(path.parent().unwrap()));
+    }
+
+    #[test]
+    fn a_lock_that_is_never_let_go_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.json");
+        let patience = Duration::from_millis(50);
+        let held = private().open(folder.path().join("c.json.lock")).unwrap();
+        assert!(lock::exclusive(&held, Duration::ZERO).unwrap());
+        let error = update_within(&path, patience, Object::clear).unwrap_err().to_string();
+        assert!(error.contains("c.json.lock: another process has held this lock for 0.05 s"), "{error}");
+        assert!(!path.exists());
+        drop(held);
+        update_within(&path, patience, Object::clear).unwrap();
     }
 
     #[test]
