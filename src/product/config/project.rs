@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::choose;
 use super::keys::Project as Policy;
 use super::layer::{Entry, Values};
+use crate::product::repository;
 
 /// The project's settings.
 pub const FILE: &str = ".viola.json";
@@ -31,8 +32,7 @@ pub struct Project {
 /// repository only the working directory itself counts, so that a stray file in a parent folder does nothing.
 pub fn find(cwd: &Path) -> Project {
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
-    let repository = cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
-    let top = repository.unwrap_or(&cwd);
+    let top = repository::root(&cwd).unwrap_or(&cwd);
     let inside = cwd.ancestors().take_while(|folder| folder.starts_with(top));
     let file = inside.map(|folder| folder.join(FILE)).find(|file| file.symlink_metadata().is_ok());
     let root = file.as_deref().and_then(Path::parent).unwrap_or(top).to_owned();

@@ -12,9 +12,7 @@ use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::text::{cut, visible};
 use crate::base::zone;
-
-/// The most characters of the whole block.
-pub const ENVIRONMENT_CHARS: usize = 600;
+use crate::product::repository;
 
 /// The most characters of a path; what is longer loses its beginning.
 const PATH_CHARS: usize = 160;
@@ -90,7 +88,7 @@ impl Facts {
     }
 }
 
-/// The block that opens the first user message, at most [`ENVIRONMENT_CHARS`] long; without a line break at its end.
+/// The block that opens the first user message: of few lines, each part capped; without a line break at its end.
 pub fn environment(facts: &Facts) -> String {
     let Facts { cwd, os, arch, shell, git, date, mode } = facts;
     let mut lines = vec!["<environment>".to_owned(), format!("directory: {}", path(cwd))];
@@ -116,17 +114,17 @@ pub fn environment(facts: &Facts) -> String {
     lines.join("\n")
 }
 
-/// The repository that `cwd` lies in: the nearest folder upwards that holds `.git`, be it a folder or, in a linked work
-/// tree or a submodule, a file that names one (gitrepository-layout(5)).
+/// The repository that `cwd` lies in. Its `.git` is a folder or, in a linked work tree or a submodule, a file that names
+/// one (gitrepository-layout(5)).
 fn repository(cwd: &Path) -> Option<Repository> {
-    cwd.ancestors().find_map(|root| {
-        let git = root.join(".git");
-        let metadata = std::fs::metadata(&git).ok()?;
-        let folder = if metadata.is_dir() { git } else { root.join(first_line(&git)?.strip_prefix("gitdir:")?.trim()) };
-        // A `.git` without a HEAD is no repository to git either.
-        let head = first_line(&folder.join("HEAD"))?;
-        Some(Repository { root: root.to_owned(), head: parse_head(&head) })
-    })
+    let root = repository::root(cwd)?;
+    let git = root.join(".git");
+    let folder = match first_line(&git) {
+        Some(line) => line.strip_prefix("gitdir:").map(|named| root.join(named.trim())),
+        None => Some(git),
+    };
+    let head = folder.and_then(|folder| first_line(&folder.join("HEAD")));
+    Some(Repository { root: root.to_owned(), head: head.as_deref().and_then(parse_head) })
 }
 
 fn parse_head(line: &str) -> Option<Head> {
@@ -173,6 +171,9 @@ fn plain(text: &str, chars: usize) -> String {
 mod tests {
     use super::*;
     use std::fs::{create_dir_all, write};
+
+    /// What the caps of the parts add up to.
+    const ENVIRONMENT_CHARS: usize = 600;
 
     fn facts(cwd: &str) -> Facts {
         Facts {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_repository_is_passed_over() {
+    fn what_git_would_not_read_has_no_branch() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path();
         create_dir_all(top.join(".git")).unwrap();
@@ -257,7 +258,7 @@ mod tests {
         create_dir_all(top.join("a/b")).unwrap();
         for content in [&b"\xff\xfe\0"[..], b"", b"gitdir: /nowhere/at/all\n", b"gitdir:"] {
             write(top.join("a/.git"), content).unwrap();
-            assert_eq!(repository(&top.join("a/b")).map(|found| found.root), Some(top.to_owned()));
+            assert_eq!(repository(&top.join("a/b")), Some(Repository { root: top.join("a"), head: None }));
         }
         assert_eq!(parse_head("not a hash"), None);
     }
