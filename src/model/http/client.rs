@@ -33,9 +33,13 @@ pub fn build(url: &Url, proxy: Option<&Url>, options: &HttpOptions) -> Result<Cl
         }
         None => builder,
     };
-    let secure = [Some(url), proxy].into_iter().flatten().any(|url| url.scheme() == "https");
-    let builder = if secure { trust_system(builder, options)? } else { trust_nobody(builder)? };
+    let builder = if is_secure(url, proxy) { trust_system(builder, options)? } else { trust_nobody(builder)? };
     builder.build().map_err(|error| broken(&format!("no https client: {}", super::errors::cause(&error))))
+}
+
+/// Whether any of the connections is an encrypted one.
+pub fn is_secure(url: &Url, proxy: Option<&Url>) -> bool {
+    [Some(url), proxy].into_iter().flatten().any(|url| url.scheme() == "https")
 }
 
 /// For plain http: an empty configuration keeps reqwest from loading the trust store.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -19,12 +19,13 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::error::{ErrorKind, ModelError};
 use super::provider::compat::Compat;
 use super::provider::failure::{self, Complaint};
-use super::provider::{Decoder, Deltas, Progress, Wire, ids};
+use super::provider::{Decoder, Deltas, Header, Progress, Wire, ids};
 use super::reply::{Delta, Reply};
 use super::request::Request;
 use super::sse::Reader;
 use super::{Api, Model, ModelInfo, ReplyFuture};
 use crate::base::cancel::Cancel;
+use crate::base::secret::{is_secret_field, of_header};
 
 pub use proxy::{ProxyEnv, ProxySetting};
 
@@ -45,7 +46,7 @@ pub struct Endpoint {
     pub info: ModelInfo,
     /// The wire it speaks.
     pub api: Api,
-    /// The address before `/chat/completions` or `/v1/messages`.
+    /// The address before the wire's own path.
     pub base_url: String,
     /// The provider's key; a local server needs none.
     pub key: Option<String>,
@@ -350,6 +351,14 @@ async fn refusal(mut response: Response) -> ModelError {
     errors::of_status(response.status().as_u16(), response.headers(), &body)
 }
 
+/// Whether asking at this address takes certificates: of the server, or of the proxy before it. An address that is none
+/// takes none; [`connect`] says what is wrong with it.
+pub fn needs_certificates(base_url: &str, proxy: &ProxySetting) -> bool {
+    let Ok(url) = Url::parse(base_url.trim()) else { return false };
+    let proxy = proxy.choose(&url).ok().flatten();
+    client::is_secure(&url, proxy.as_ref())
+}
+
 fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     match url.port_or_known_default() {
@@ -369,14 +378,7 @@ fn address(wire: Wire, base_url: &str) -> Result<Url, ModelError> {
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(invalid("base_url must begin with http:// or https:// and name a host"));
     }
-    let (end, optional) = match wire {
-        Wire::Chat => ("/chat/completions", ""),
-        Wire::Anthropic => ("/v1/messages", "/v1"),
-    };
-    let base = url.path().trim_end_matches('/');
-    let base = base.strip_suffix(end).unwrap_or(base);
-    let base = base.strip_suffix(optional).unwrap_or(base).trim_end_matches('/');
-    let path = format!("{base}{end}");
+    let path = wire.path(url.path());
     url.set_path(&path);
     Ok(url)
 }
@@ -384,18 +386,13 @@ fn address(wire: Wire, base_url: &str) -> Result<Url, ModelError> {
 fn header_map(wire: Wire, key: Option<&str>, given: &[(String, String)]) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    match wire {
-        Wire::Chat => {
-            if let Some(key) = key {
-                headers.insert(AUTHORIZATION, secret(&format!("Bearer {key}"))?);
-            }
-        }
-        Wire::Anthropic => {
-            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-            if let Some(key) = key {
-                headers.insert("x-api-key", secret(key)?);
-            }
-        }
+    for Header { name, value, is_secret } in wire.headers(key) {
+        let mut value = HeaderValue::from_str(&value).map_err(|_| {
+            let message = "the key holds characters that no header can carry, such as a line break";
+            ModelError::new(ErrorKind::Auth, message)
+        })?;
+        value.set_sensitive(is_secret);
+        headers.insert(name, value);
     }
     for (name, value) in given {
         let bad = || invalid(format!("the header `{}` cannot be sent", failure::one_line(name)));
@@ -408,21 +405,8 @@ fn header_map(wire: Wire, key: Option<&str>, given: &[(String, String)]) -> Resu
 
 /// The key, and what stands in headers whose names say that they carry one.
 fn secrets(key: Option<&str>, headers: &[(String, String)]) -> Vec<String> {
-    let telling = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        ["auth", "key", "token", "secret", "cookie"].iter().any(|word| name.contains(word))
-    };
-    let values = headers.iter().filter(|(name, _)| telling(name)).map(|(_, value)| value.as_str());
-    // `Bearer x` is two words, of which the second is the secret.
-    values.chain(key).flat_map(str::split_whitespace).map(str::to_owned).collect()
-}
-
-fn secret(text: &str) -> Result<HeaderValue, ModelError> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| {
-        ModelError::new(ErrorKind::Auth, "the key holds characters that no header can carry, such as a line break")
-    })?;
-    value.set_sensitive(true);
-    Ok(value)
+    let telling = headers.iter().filter(|(name, _)| is_secret_field(name));
+    telling.flat_map(|(_, value)| of_header(value)).chain(key).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

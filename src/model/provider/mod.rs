@@ -38,6 +38,27 @@ impl Wire {
         }
     }
 
+    /// The path that requests go to, made of that of the base address: slashes at its end do not matter, nor whether the
+    /// wire's own part is already there.
+    pub fn path(self, base: &str) -> String {
+        let (end, optional) = match self {
+            Self::Chat => (openai_chat::PATH, ""),
+            Self::Anthropic => (anthropic::PATH, anthropic::OPTIONAL_PATH),
+        };
+        let base = base.trim_end_matches('/');
+        let base = base.strip_suffix(end).unwrap_or(base);
+        let base = base.strip_suffix(optional).unwrap_or(base).trim_end_matches('/');
+        format!("{base}{end}")
+    }
+
+    /// The headers of a request besides the content's type.
+    pub fn headers(self, key: Option<&str>) -> Vec<Header> {
+        match self {
+            Self::Chat => openai_chat::headers(key),
+            Self::Anthropic => anthropic::headers(key),
+        }
+    }
+
     /// The body of a request, as JSON.
     ///
     /// # Errors
@@ -57,6 +78,27 @@ impl Wire {
             Self::Chat => Decoder::Chat(Box::new(openai_chat::Decoder::new(compat))),
             Self::Anthropic => Decoder::Anthropic(Box::default()),
         }
+    }
+}
+
+/// A header of a request.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Lower case.
+    pub name: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Whether the value holds the key, and must not be shown.
+    pub is_secret: bool,
+}
+
+impl Header {
+    pub(super) fn plain(name: &'static str, value: &str) -> Self {
+        Self { name, value: value.to_owned(), is_secret: false }
+    }
+
+    pub(super) fn secret(name: &'static str, value: String) -> Self {
+        Self { name, value, is_secret: true }
     }
 }
 

@@ -7,8 +7,18 @@ mod chunk;
 mod decode;
 mod encode;
 
+use super::Header;
+
 pub use decode::Decoder;
 pub use encode::encode;
+
+/// What follows the base address.
+pub const PATH: &str = "/chat/completions";
+
+/// The headers that carry the key.
+pub fn headers(key: Option<&str>) -> Vec<Header> {
+    key.map(|key| Header::secret("authorization", format!("Bearer {key}"))).into_iter().collect()
+}
 
 #[cfg(test)]
 mod tests;
