@@ -165,7 +165,7 @@ impl Row<'_> {
             (Some(_), Value::String(text)) if !text.is_empty() => visible::line(&text).into_owned(),
             (Some(_), value) => visible::line(&value.to_string()).into_owned(),
         };
-        if self.key.name == "sandbox.mode" { sandbox_mode(&text) } else { text }
+        if self.key.is_built { text } else { format!("{text} (not built)") }
     }
 
     fn origin(&self) -> String {
@@ -193,18 +193,10 @@ impl Row<'_> {
             "layer": source.map(Source::layer),
             "origin": source.and_then(Source::detail),
         });
-        if self.key.name == "sandbox.mode" {
+        if !self.key.is_built {
             object["built"] = Value::Bool(false);
         }
         object
-    }
-}
-
-/// Whatever is asked for, no sandbox is there yet.
-fn sandbox_mode(wanted: &str) -> String {
-    match wanted {
-        "off" => "off (not built)".to_owned(),
-        wanted => format!("off (not built; {wanted} is asked for)"),
     }
 }
 

@@ -114,9 +114,11 @@ fn show_names_each_values_origin_and_no_secret() {
     assert!(has(["model", "project-model", ".viola.json"]));
     assert!(has(["timeout", "77", "environment: VIOLA_TIMEOUT"]));
     assert!(has(["sandbox.mode", "off (not built)", "default"]) && has(["max_cost", "-", "not set"]));
+    assert!(has(["ui.theme", "auto (not built)", "default"]) && !has(["max_turns", "not built", ""]));
     let json = show(&env, None, Form::Json).out;
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["timeout"]["layer"], "environment");
+    assert_eq!((&value["hooks"]["built"], value["timeout"].get("built")), (&serde_json::json!(false), None));
     let one = show(&env, Some("temperature"), Form::Text).out;
     assert!(one.contains("says 0.25"));
     for text in [shown.out, json, one] {

@@ -21,6 +21,8 @@ pub struct Key {
     pub doc: &'static str,
     /// What a project that nobody has trusted may do with it.
     pub project: Project,
+    /// Whether anything reads it yet.
+    pub is_built: bool,
 }
 
 /// What an untrusted project may do with a key.
@@ -50,8 +52,8 @@ const ENTER: Kind = Kind::Choice(&["send", "newline"]);
 
 /// Caches that builds write to: package managers and compilers of the common languages.
 const BUILD_CACHES: &str = r#"["~/.cache", "~/.cargo", "~/.rustup", "~/.npm", "~/.pnpm-store", "~/.yarn", "~/.bun", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2", "~/.sbt", "~/.nuget", "~/.gem", "~/.bundle", "~/.composer", "~/.hex", "~/.mix", "~/.stack", "~/.cabal", "~/.opam", "~/.local/share/uv", "~/.local/share/pnpm", "~/.ccache"]"#;
-/// Where the programs people use keep their secrets.
-const SECRETS: &str = r#"["~/.ssh", "~/.aws", "~/.gnupg", "~/.netrc", "~/.azure", "~/.config/gcloud", "~/.config/gh", "~/.config/viola/auth.json", "~/.kube", "~/.docker/config.json", "~/.npmrc", "~/.pypirc", "~/.git-credentials", "~/.cargo/credentials.toml", "~/.password-store", "~/.local/share/keyrings", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json"]"#;
+/// Where the programs people use keep their secrets, and what processes were given in their environment, this one among them.
+const SECRETS: &str = r#"["~/.ssh", "~/.aws", "~/.gnupg", "~/.netrc", "~/.azure", "~/.config/gcloud", "~/.config/gh", "~/.config/viola/auth.json", "~/.kube", "~/.docker/config.json", "~/.npmrc", "~/.pypirc", "~/.git-credentials", "~/.cargo/credentials.toml", "~/.password-store", "~/.local/share/keyrings", "~/.vault-token", "~/.terraform.d/credentials.tfrc.json", "/proc/*/environ", "/proc/*/task/*/environ"]"#;
 
 /// All of them, in the order `config show` prints them.
 pub static KEYS: &[Key] = &[
@@ -83,8 +85,8 @@ pub static KEYS: &[Key] = &[
     key("permissions.allow", Kind::List, "[]", "rules for calls that run unasked", Project::Never),
     key("permissions.ask", Kind::List, "[]", "rules for calls that are asked about", Project::Add),
     key("permissions.deny", Kind::List, "[]", "rules for calls that never run", Project::Add),
-    key("sandbox.mode", SANDBOXES, r#""off""#, "what shell commands may write", Project::Never),
-    key("sandbox.network", Kind::Bool, "true", "whether shell commands have the network", Project::Never),
+    later("sandbox.mode", SANDBOXES, r#""off""#, "what shell commands may write", Project::Never),
+    later("sandbox.network", Kind::Bool, "true", "whether shell commands have the network", Project::Never),
     key(
         "sandbox.writable",
         Kind::List,
@@ -94,12 +96,12 @@ pub static KEYS: &[Key] = &[
     ),
     key("sandbox.deny_read", Kind::List, SECRETS, "paths that are never read", Project::Never),
     key("loop_detection", Kind::Bool, "true", "whether a model that repeats itself is stopped", Project::Never),
-    key("compaction.auto", Kind::Bool, "true", "whether a full conversation is summarised", Project::Never),
-    key("compaction.reserve_tokens", Kind::Integer(1), "16384", "tokens kept free for the answer", Project::Never),
-    key("compaction.keep_tokens", Kind::Integer(0), "20000", "tokens kept word for word", Project::Never),
-    key("compaction.model", Kind::Text, "", "who summarises; the model in use if unset", Project::Never),
-    key("subagents.max_depth", Kind::Integer(0), "1", "how deep agents may dispatch agents", Project::Lower),
-    key("subagents.max_parallel", Kind::Integer(1), "4", "how many run at once", Project::Lower),
+    later("compaction.auto", Kind::Bool, "true", "whether a full conversation is summarised", Project::Never),
+    later("compaction.reserve_tokens", Kind::Integer(1), "16384", "tokens kept free for the answer", Project::Never),
+    later("compaction.keep_tokens", Kind::Integer(0), "20000", "tokens kept word for word", Project::Never),
+    later("compaction.model", Kind::Text, "", "who summarises; the model in use if unset", Project::Never),
+    later("subagents.max_depth", Kind::Integer(0), "1", "how deep agents may dispatch agents", Project::Lower),
+    later("subagents.max_parallel", Kind::Integer(1), "4", "how many run at once", Project::Lower),
     key("http.connect_timeout", Kind::Positive, "10", "seconds until a connection stands", Project::Never),
     key("http.first_byte_timeout", Kind::Positive, "300", "seconds until the first content", Project::Never),
     key("http.idle_timeout", Kind::Positive, "180", "seconds of silence within an answer", Project::Never),
@@ -113,24 +115,29 @@ pub static KEYS: &[Key] = &[
     key("providers.*.headers.*", Kind::Secret, "", "a header sent with every request", Project::Never),
     key("providers.*.compat", Kind::Table, "", "how it differs from its wire", Project::Never),
     key("providers.*.models", Kind::Models, "", "the models it has", Project::Never),
-    key("mcp_servers.*", Kind::Table, "", "an MCP server", Project::Never),
-    key("plugins.*", Kind::Table, "", "a plugin", Project::Never),
-    key("server.listen", Kind::Text, r#""127.0.0.1:9877""#, "where `agent serve` listens", Project::Never),
-    key("server.token", Kind::Secret, "", "what its clients have to show", Project::Never),
-    key("hooks", Kind::Table, "", "commands run at events", Project::Never),
-    key("format_on_edit", Kind::Any, "", "formatters run after edits", Project::Never),
-    key("lsp", Kind::Table, "", "language servers", Project::Never),
-    key("telemetry", Kind::Table, "", "where measurements go", Project::Never),
-    key("ui.theme", Kind::Text, r#""auto""#, "the colours", Project::Never),
-    key("ui.editing", EDITING, r#""emacs""#, "how the prompt is edited", Project::Never),
-    key("ui.notify", Kind::Text, r#""auto""#, "how the end of a long task is announced", Project::Never),
-    key("ui.enter", ENTER, r#""send""#, "what Enter does", Project::Never),
-    key("ui.show_reasoning", Kind::Bool, "true", "whether reasoning is shown", Project::Never),
-    key("ui.keys", Kind::Table, "{}", "keys of one's own", Project::Never),
+    later("mcp_servers.*", Kind::Table, "", "an MCP server", Project::Never),
+    later("plugins.*", Kind::Table, "", "a plugin", Project::Never),
+    later("server.listen", Kind::Text, r#""127.0.0.1:9877""#, "where `agent serve` listens", Project::Never),
+    later("server.token", Kind::Secret, "", "what its clients have to show", Project::Never),
+    later("hooks", Kind::Table, "", "commands run at events", Project::Never),
+    later("format_on_edit", Kind::Any, "", "formatters run after edits", Project::Never),
+    later("lsp", Kind::Table, "", "language servers", Project::Never),
+    later("telemetry", Kind::Table, "", "where measurements go", Project::Never),
+    later("ui.theme", Kind::Text, r#""auto""#, "the colours", Project::Never),
+    later("ui.editing", EDITING, r#""emacs""#, "how the prompt is edited", Project::Never),
+    later("ui.notify", Kind::Text, r#""auto""#, "how the end of a long task is announced", Project::Never),
+    later("ui.enter", ENTER, r#""send""#, "what Enter does", Project::Never),
+    later("ui.show_reasoning", Kind::Bool, "true", "whether reasoning is shown", Project::Never),
+    later("ui.keys", Kind::Table, "{}", "keys of one's own", Project::Never),
 ];
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str, project: Project) -> Key {
-    Key { name, kind, default, doc, project }
+    Key { name, kind, default, doc, project, is_built: true }
+}
+
+/// A setting of a part that is not built yet.
+const fn later(name: &'static str, kind: Kind, default: &'static str, doc: &'static str, project: Project) -> Key {
+    Key { name, kind, default, doc, project, is_built: false }
 }
 
 /// What a path leads to.

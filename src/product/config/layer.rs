@@ -32,6 +32,9 @@ pub enum Source {
 }
 
 impl Source {
+    /// The number of the first layer that somebody writes.
+    pub const USER: u8 = 3;
+
     /// The layer's number, from 1 to 6.
     pub fn rank(&self) -> u8 {
         match self {

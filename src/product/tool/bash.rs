@@ -45,7 +45,7 @@ pub struct Shell {
     pub allow_env: Vec<String>,
     /// The variables of providers' keys, which only their literal name in `allow_env` lets through.
     pub key_names: Vec<String>,
-    /// `bash.timeout`: for calls that name none.
+    /// `bash.timeout`: for calls that name none; not above `max_timeout`.
     pub timeout: Duration,
     /// `bash.max_timeout`: the most a call may ask for.
     pub max_timeout: Duration,
@@ -94,8 +94,6 @@ impl ExecuteBash {
     pub fn new(shell: Shell) -> Result<Self, String> {
         let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir, mask } = shell;
         let env = CommandEnv::new(&env, &key_names, &allow_env)?;
-        // A default above the maximum was meant: who waits that long by default may ask for as much.
-        let max_timeout = max_timeout.max(timeout);
         let spec = ToolSpec {
             name: NAME,
             description: include_str!("../../../assets/tools/execute_bash.md").trim_ascii_end(),

@@ -26,7 +26,7 @@ impl Workspace {
     /// The pattern that is no glob, and why.
     pub fn new(cwd: PathBuf, home: Option<PathBuf>, deny_read: &[String]) -> Result<Self, String> {
         let mut closed_globs = Vec::new();
-        let folders = [Some(cwd.clone()), cwd.canonicalize().ok()];
+        let folders = [Some(cwd.clone()), cwd.canonicalize().ok().filter(|true_cwd| *true_cwd != cwd)];
         for pattern in deny_read {
             for base in folders.iter().flatten() {
                 let absolute = expand(pattern, base, home.as_deref());
