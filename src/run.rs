@@ -25,10 +25,10 @@ use crate::front::wire;
 use crate::kernel::event::Event;
 use crate::product::agent::report::{Interruption, Report};
 use crate::product::app::{self, Parts, Which};
-use crate::product::config::choose::choose;
 use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
+use crate::product::provider::choose::choose;
 use crate::product::session::store::{Selector, Store};
 use crate::product::tool::workspace::Workspace;
 

@@ -1,5 +1,7 @@
 //! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
 
+mod names;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::retry::Policy;
 use crate::kernel::tool::{Limits, Tool};
 use crate::kernel::toolbox::Toolbox;
-use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect};
+use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect, needs_certificates};
 use crate::model::message::Message;
 use crate::model::provider::compat::Compat;
 use crate::model::replay::Replay;
@@ -24,16 +26,16 @@ use crate::model::{Api, Model};
 
 use super::agent::Agent;
 use super::agent::redact::Redactor;
-use super::auth::known_secrets;
 use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
-use super::config::provider::Choice;
 use super::config::settings::{Http, Mode, SandboxMode, Settings};
 use super::error::Error;
 use super::permission::{Authority, Grant, Headless, Judge, Rule, Writable};
 use super::prompt::{self, Facts};
-use super::sandbox::env::CommandEnv;
+use super::provider::Choice;
+use super::provider::key::known_secrets;
+use super::repository;
 use super::session::Session;
 use super::session::load::Handled;
 use super::session::recording::{Recording, Results};
@@ -101,9 +103,11 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
     let workspace = Arc::new(workspace);
-    let (seen, mask) = (Arc::new(Seen::new()), mask(loaded, &choice, env));
-    let tools = toolbox(loaded, env, &workspace, &seen, mask.clone())?;
-    let (model, recorded) = model(&choice, settings, env)?;
+    let secrets = known_secrets(loaded, env, choice.key.as_ref());
+    let (seen, mask) = (Arc::new(Seen::new()), Mask::new(secrets.iter().map(Secret::expose)));
+    let tools = tools(loaded, env, &workspace, &seen, mask.clone())?;
+    let Tools { toolbox: tools, withheld: hidden, notice: misspelt } = tools;
+    let Asked { model, recorded, notice: untrusted } = model(&choice, settings, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, mut notices } = opened;
     for Handled { tool, path, at_ms } in &handled {
@@ -115,12 +119,12 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
     let cache_key = Some(session.id().to_owned());
-    notices.extend(choice.notices.iter().cloned());
+    notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
         node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages),
         model,
-        on_first_command: withheld(settings, env),
+        on_first_command: withheld(&hidden),
         tools,
         gate: Box::new(gate) as Box<dyn Gate>,
         hooks: Arc::clone(&redactor) as Arc<dyn Hooks>,
@@ -140,17 +144,12 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     Ok(Assembled { agent, notices, workspace })
 }
 
-/// Knows every secret value that is known here; a key that a command printed only `choice` knows.
-fn mask(loaded: &Loaded, choice: &Choice, env: &Env) -> Mask {
-    let secrets = known_secrets(loaded, env);
-    Mask::new(secrets.iter().chain(&choice.key).map(Secret::expose))
-}
-
 /// The tools of these settings. They know files from `seen`, and show nothing that `mask` hides.
 ///
 /// # Errors
 ///
-/// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob.
+/// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob, and for a tool on the command line that
+/// there is not.
 pub fn toolbox(
     loaded: &Loaded,
     env: &Env,
@@ -158,6 +157,19 @@ pub fn toolbox(
     seen: &Arc<Seen>,
     mask: Mask,
 ) -> Result<Toolbox, Error> {
+    tools(loaded, env, workspace, seen, mask).map(|tools| tools.toolbox)
+}
+
+/// The tools of these settings, and what belongs to them.
+struct Tools {
+    toolbox: Toolbox,
+    /// The names of the variables that are kept from commands.
+    withheld: Vec<String>,
+    /// What a person should know.
+    notice: Option<Notice>,
+}
+
+fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen>, mask: Mask) -> Result<Tools, Error> {
     let settings = &loaded.settings;
     let enabled = globs("tools.enabled", &settings.tools.enabled)?;
     let disabled = globs("tools.disabled", &settings.tools.disabled)?;
@@ -178,6 +190,7 @@ pub fn toolbox(
         mask,
     };
     let shell = ExecuteBash::new(shell).map_err(|problem| Error::usage(format!("bash.env: {problem}")))?;
+    let withheld = shell.withheld().to_vec();
     let all: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
         Arc::new(ListFiles::new(space(), limits("list_files", list::LIMITS))),
@@ -187,11 +200,13 @@ pub fn toolbox(
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::new(shell),
     ];
+    let names: Vec<&str> = all.iter().map(|tool| tool.spec().name).collect();
+    let notice = names::check(loaded, &names)?;
     let wanted = |tool: &Arc<dyn Tool>| {
         let name = tool.spec().name;
         (enabled.is_empty() || enabled.is_match(name)) && !disabled.is_match(name)
     };
-    Ok(Toolbox::new(all.into_iter().filter(wanted).collect()))
+    Ok(Tools { toolbox: Toolbox::new(all.into_iter().filter(wanted).collect()), withheld, notice })
 }
 
 fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Error> {
@@ -208,9 +223,7 @@ fn key_names() -> Vec<String> {
 }
 
 /// What to say when a command first runs, if names are kept from it.
-fn withheld(settings: &Settings, env: &Env) -> Option<String> {
-    let commands = CommandEnv::new(env, &key_names(), &settings.bash.env).ok()?;
-    let names = commands.withheld();
+fn withheld(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| {
         format!(
             "Commands do not see these variables, which look like secrets: {}. bash.env lets names through.",
@@ -219,15 +232,38 @@ fn withheld(settings: &Settings, env: &Env) -> Option<String> {
     })
 }
 
-fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<(Arc<dyn Model>, Option<Results>), Error> {
+/// A model, and what belongs to it.
+struct Asked {
+    model: Arc<dyn Model>,
+    /// The results that a record holds.
+    recorded: Option<Results>,
+    /// What a person should know.
+    notice: Option<Notice>,
+}
+
+fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<Asked, Error> {
     if choice.api == Api::Replay {
         let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
-        return Ok((Arc::new(Replay::new(choice.info.clone(), replies)), Some(results)));
+        let model = Arc::new(Replay::new(choice.info.clone(), replies));
+        return Ok(Asked { model, recorded: Some(results), notice: None });
     }
     let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
     compat
         .apply(&choice.compat)
         .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
+    let proxy = proxy(&settings.http, env);
+    // Reading certificates takes time, and may fail: only who needs them pays.
+    let (ca_file, notice) = match needs_certificates(&choice.base_url, &proxy) {
+        true => certificates(settings.http.ca_file.as_deref(), env)?,
+        false => (None, None),
+    };
+    let options = HttpOptions {
+        connect: settings.http.connect_timeout,
+        first_byte: settings.http.first_byte_timeout,
+        idle: settings.http.idle_timeout,
+        proxy,
+        ca_file,
+    };
     let endpoint = Endpoint {
         info: choice.info.clone(),
         api: choice.api,
@@ -236,12 +272,12 @@ fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<(Arc<dyn Mod
         headers: choice.headers.clone(),
         compat,
     };
-    let model = connect(endpoint, &http_options(&settings.http, env)?);
-    Ok((model.map_err(|error| Error::provider(error.to_string()))?, None))
+    let model = connect(endpoint, &options).map_err(|error| Error::provider(error.to_string()))?;
+    Ok(Asked { model, recorded: None, notice })
 }
 
-fn http_options(http: &Http, env: &Env) -> Result<HttpOptions, Error> {
-    let proxy = match &http.proxy {
+fn proxy(http: &Http, env: &Env) -> ProxySetting {
+    match &http.proxy {
         Some(url) => ProxySetting::Url(url.clone()),
         None => {
             let var = |name: &str| env.var(name).or_else(|| env.var(&name.to_uppercase())).map(str::to_owned);
@@ -252,23 +288,31 @@ fn http_options(http: &Http, env: &Env) -> Result<HttpOptions, Error> {
                 no_proxy: var("no_proxy"),
             })
         }
+    }
+}
+
+/// Where other programs are told which certificates to trust.
+const CERTIFICATES: &str = "SSL_CERT_FILE";
+
+/// Certificates to trust besides the system's. A file that the settings name must be there; one that only the environment
+/// names is told about.
+#[expect(clippy::type_complexity, reason = "the content of a file, and what was wrong with it")]
+fn certificates(ca_file: Option<&str>, env: &Env) -> Result<(Option<Arc<[u8]>>, Option<Notice>), Error> {
+    let read = |path: &str| {
+        let path = env.absolute(Path::new(path));
+        std::fs::read(&path).map(Into::into).map_err(|error| (format!("{}", path.display()), error))
     };
-    let ca_file = match http.ca_file.as_deref().or_else(|| env.var("SSL_CERT_FILE")) {
-        Some(path) => {
-            let path = env.absolute(Path::new(path));
-            let bytes = std::fs::read(&path).map_err(|error| {
-                Error::usage(format!("cannot read the certificates in {}", path.display())).caused_by(error)
-            })?;
-            Some(bytes.into())
+    if let Some(path) = ca_file {
+        let cannot = |(path, error)| Error::usage(format!("http.ca_file: cannot read {path}")).caused_by(error);
+        return read(path).map(|bytes| (Some(bytes), None)).map_err(cannot);
+    }
+    let Some(path) = env.var(CERTIFICATES) else { return Ok((None, None)) };
+    Ok(match read(path) {
+        Ok(bytes) => (Some(bytes), None),
+        Err((path, error)) => {
+            let text = format!("{CERTIFICATES}: cannot read {path}: {error}; servers may not be trusted for it.");
+            (None, Some(Notice::new(NoticeCode::Config, text)))
         }
-        None => None,
-    };
-    Ok(HttpOptions {
-        connect: http.connect_timeout,
-        first_byte: http.first_byte_timeout,
-        idle: http.idle_timeout,
-        proxy,
-        ca_file,
     })
 }
 
@@ -355,15 +399,12 @@ fn writable(settings: &Settings, env: &Env) -> Result<Writable, Error> {
 }
 
 /// The repository around the working directory, else the working directory. A home folder that is a repository does not
-/// count: it would open everything.
+/// count, nor does one around it: it would open everything.
 fn workspace_root(env: &Env) -> PathBuf {
     let cwd = canonical(&env.cwd);
     let home = env.home.as_deref().map(canonical);
-    let repository = cwd
-        .ancestors()
-        .take_while(|folder| Some(*folder) != home.as_deref())
-        .find(|folder| folder.join(".git").exists());
-    repository.map_or_else(|| cwd.clone(), Path::to_owned)
+    let holds_home = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
+    repository::root(&cwd).filter(|root| !holds_home(root)).unwrap_or(&cwd).to_owned()
 }
 
 fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {

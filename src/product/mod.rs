@@ -8,6 +8,7 @@ pub mod error;
 pub mod files;
 pub mod permission;
 pub mod prompt;
+pub mod provider;
 pub mod repository;
 pub mod sandbox;
 pub mod session;

@@ -198,3 +198,58 @@ fn a_projects_text_comes_from_the_project() {
     assert!(host.request(0).system().contains("Speak in rhymes."));
     assert!(host.server.requests().iter().all(|request| !request.mentions("private words")));
 }
+
+#[test]
+fn a_misspelt_tool_is_told_and_on_the_command_line_refused() {
+    let host = with_models(&[MODEL]);
+    host.config(json!({"permissions": {"deny": ["excute_bash(rm *)", "mcp__x__y", "fetch_url", "edit_*"]},
+        "tools": {"limits": {"reed_file": {"chars": 9}}, "disabled": ["unheard_of"]}}));
+    let run =
+        host.print("hi").run().is(0, "ok\n", &["`excute_bash` in permissions.deny (did you mean `execute_bash`?)"]);
+    assert!(
+        run.stderr.contains("`reed_file` in tools.limits") && run.stderr.contains("`unheard_of` in tools.disabled")
+    );
+    for known in ["mcp__x__y", "fetch_url", "edit_"] {
+        assert!(!run.stderr.contains(known), "{known}: {}", run.stderr);
+    }
+    let host = Host::new();
+    host.print("hi").with(&["--tools", "reed_file"]).run().is(2, "", &["--tools", "reed_file", "`read_file`"]);
+    host.print("hi").with(&["--exclude-tools", "bash,x"]).run().is(2, "", &["--exclude-tools", "`bash`"]);
+}
+
+#[test]
+fn certificates_are_read_for_those_who_need_them() {
+    let host = with_models(&[MODEL]);
+    let run = host.print("hi").env("SSL_CERT_FILE", "/nowhere.pem").run().is(0, "ok\n", &[]);
+    assert!(!run.stderr.contains("nowhere"), "{}", run.stderr);
+    host.config(json!({"http": {"ca_file": "/nowhere.pem"}}));
+    host.print("hi").run().ok();
+    // Whoever is asked over https: the settings' own file must be there, one of the environment is told about.
+    let secure = ["--base-url", "https://127.0.0.1:1/v1"];
+    host.print("hi").with(&secure).run().is(2, "", &["http.ca_file", "/nowhere.pem"]);
+    host.config(json!({"http": {"max_retries": 0}}));
+    let run = host.print("hi").with(&secure).env("SSL_CERT_FILE", "/nowhere.pem").run();
+    assert!(run.code == 4 && run.stderr.contains("SSL_CERT_FILE: cannot read /nowhere.pem"), "{}", run.stderr);
+}
+
+#[test]
+fn the_agents_own_environment_is_not_read() {
+    let host = Host::new();
+    for path in ["/proc/self/environ", "/proc/thread-self/environ"] {
+        let told = host.tool("read_file", json!({"path": path}));
+        assert!(!told.contains("HOST_MARK"), "{told}");
+    }
+}
+
+#[test]
+fn a_key_that_a_command_printed_stays_out_of_results() {
+    let host = Host::new();
+    let mut provider = host.provider(MODEL);
+    provider["api_key"] = json!(format!("!printf {KEY}"));
+    provider["headers"] = json!({"X-Secret": "header-s3cret-value"});
+    host.config(json!({"providers": {"mock": provider}}));
+    // The model itself spells neither.
+    let command = format!("echo {}''{} header-'s3cret-value'", &KEY[..9], &KEY[9..]);
+    let told = host.tool("execute_bash", json!({"command": command}));
+    assert_eq!(told, "[secret] [secret]\nexit code: 0");
+}

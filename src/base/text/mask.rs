@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-/// Shorter texts are too likely to be ordinary words.
-const SHORTEST_BYTES: usize = 8;
+use crate::base::secret::SHORTEST_BYTES;
+
 /// What stands in a hidden text's place.
 const MARK: &str = "[secret]";
 

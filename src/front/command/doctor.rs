@@ -6,14 +6,14 @@ use std::io::{self, Write};
 
 use super::{DONE, NO, config::complain, written};
 use crate::base::env::Env;
-use crate::product::auth::{self, Found, RunKeys};
-use crate::product::config::choose::own_providers;
 use crate::product::config::mask::without_password;
+use crate::product::config::naming::own_providers;
 use crate::product::config::presets::PRESETS;
 use crate::product::config::trust::Trust;
 use crate::product::config::{Flags, Loaded, inspect};
 use crate::product::error::Error;
 use crate::product::files;
+use crate::product::provider::key::{self, Found, RunKeys};
 
 /// The terminal, as the caller found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn keys(loaded: &Loaded, env: &Env, out: &mut dyn Write) -> io::Result<()> {
     let clouds = PRESETS.iter().filter(|preset| !preset.is_local()).map(|preset| preset.name);
     let mut missing = Vec::new();
     for name in clouds.chain(own_providers(&loaded.values)) {
-        match auth::look(loaded, env, name, RunKeys::No) {
+        match key::look(loaded, env, name, RunKeys::No) {
             Found::Key { key: Some(key), place } => line(out, name, &format!("{key} from {place}"))?,
             Found::Key { key: None, place } => line(out, name, &format!("from the command of {place}"))?,
             Found::Nowhere { .. } => missing.push(name),

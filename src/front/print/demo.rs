@@ -13,9 +13,9 @@ use crate::front::out::Out;
 use crate::front::stdin::Reading;
 use crate::front::stop::Stop;
 use crate::product::app::{Parts, Which, headless};
-use crate::product::config::choose::choose;
 use crate::product::config::{Flag, Flags, load};
 use crate::product::error::Error;
+use crate::product::provider::choose::choose;
 
 use super::one_shot::{self, Asked, Goal};
 use super::{Printer, Style};

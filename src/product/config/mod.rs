@@ -3,16 +3,14 @@
 //! Later layers win: defaults, a provider's preset, the user's file, the project's file, the environment, the command
 //! line. Asks nobody anything and writes nothing.
 
-pub mod choose;
 pub mod keys;
 pub mod kind;
 pub mod layer;
 pub mod mask;
+pub mod naming;
 pub mod paths;
 pub mod presets;
-pub mod probe;
 pub mod project;
-pub mod provider;
 pub mod settings;
 mod text;
 pub mod trust;
@@ -72,6 +70,9 @@ pub enum ProjectTrust {
     /// Whatever the record says.
     ThisRun,
 }
+
+/// So many settings are named in a notice.
+const MAX_NAMED: usize = 20;
 
 /// Everything that was read, and what came of it.
 #[derive(Debug, Default)]
@@ -142,6 +143,8 @@ pub fn inspect(env: &Env, flags: &Flags) -> Loaded {
     loaded.settings.system_prompt = loaded.read_text(env, "system_prompt");
     loaded.settings.append_system_prompt = loaded.read_text(env, "append_system_prompt");
     loaded.note_sandbox();
+    loaded.note_unbuilt();
+    loaded.note_timeout();
     loaded
 }
 
@@ -283,6 +286,48 @@ impl Loaded {
         }
     }
 
+    /// What somebody has set and nothing reads yet. The sandbox has a notice of its own.
+    fn note_unbuilt(&mut self) {
+        let mut idle = Vec::new();
+        for (path, held) in self.values.in_order() {
+            let name = path.join(".");
+            if held.source.rank() < Source::USER || name == "sandbox.mode" {
+                continue;
+            }
+            match held.key.name {
+                "model" if naming::specs(&held.value).nth(1).is_some() => {
+                    idle.push("model (all but the first)".to_owned());
+                }
+                "providers.*.compat" if held.value.get("text_calls").is_some() => {
+                    idle.push(format!("{name}.text_calls"));
+                }
+                _ if !held.key.is_built => idle.push(name),
+                _ => {}
+            }
+        }
+        if idle.is_empty() {
+            return;
+        }
+        let more = match idle.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        idle.truncate(MAX_NAMED);
+        let text = format!("these settings are not built yet and do nothing: {}{more}", idle.join(", "));
+        self.notices.push(notice(&Problem { message: text, hint: None }));
+    }
+
+    /// A default above the maximum is lowered to it; who set it must know.
+    fn note_timeout(&mut self) {
+        let seconds = |name: &str| self.values.get(name).and_then(|held| held.value.as_u64()).unwrap_or_default();
+        let (wanted, most) = (seconds("bash.timeout"), seconds("bash.max_timeout"));
+        let is_set = self.values.get("bash.timeout").is_some_and(|held| held.source != Source::Default);
+        if is_set && wanted > most {
+            let text = format!("bash.timeout is {wanted} s, but bash.max_timeout allows {most} s, and that counts");
+            self.notices.push(notice(&Problem { message: text, hint: None }));
+        }
+    }
+
     /// A prompt, from its file if it names one.
     fn read_text(&mut self, env: &Env, key: &str) -> Option<String> {
         let held = self.values.get(key)?;
@@ -334,4 +379,4 @@ fn notice(problem: &Problem) -> Notice {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

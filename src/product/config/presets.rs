@@ -1,6 +1,6 @@
 //! What is known about providers before anybody configures one.
 //!
-//! Data only; how one is chosen is in [`super::choose`].
+//! Data only; how one is chosen is in `product::provider`.
 
 use crate::model::Api;
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::choose;
 use super::keys::Project as Policy;
 use super::layer::{Entry, Values};
+use super::naming;
 use crate::product::repository;
 
 /// The project's settings.
@@ -63,6 +63,6 @@ fn counts(entry: &Entry, below: &Values) -> bool {
             let limit = set_number.filter(|limit| *limit != 0.0);
             if entry.value.as_f64() == Some(0.0) { limit.is_none() } else { lowers(limit) }
         }
-        Policy::Model => choose::specs(&entry.value).all(|spec| choose::stays(spec, below)),
+        Policy::Model => naming::specs(&entry.value).all(|spec| naming::stays(spec, below)),
     }
 }

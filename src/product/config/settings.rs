@@ -13,7 +13,7 @@ use crate::base::json::Object;
 use crate::model::request::Effort;
 use crate::product::auth::{secret::Secret, store};
 
-/// All settings but those of providers and models, which [`super::choose`] reads.
+/// All settings but those of providers and models, which `product::provider` reads.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Tokens an answer may have at most.
@@ -89,7 +89,7 @@ pub struct Limit {
 /// How commands are run.
 #[derive(Clone, Debug, Default)]
 pub struct Bash {
-    /// Where the model names none.
+    /// Where the model names none; never above the most.
     pub timeout: Duration,
     /// What the model may name at most.
     pub max_timeout: Duration,
@@ -102,8 +102,6 @@ pub struct Bash {
 pub struct Permissions {
     /// When.
     pub mode: Mode,
-    /// Whether the mode was chosen by anybody: then what it denies is no failure.
-    pub is_explicit: bool,
     /// Rules, as written.
     pub allow: Vec<String>,
     /// Rules, as written.
@@ -250,7 +248,6 @@ impl Settings {
             },
             permissions: Permissions {
                 mode: mode(&read.text("permissions.mode")),
-                is_explicit: read.is_explicit("permissions.mode"),
                 allow: read.list("permissions.allow"),
                 ask: read.list("permissions.ask"),
                 deny: read.list("permissions.deny"),

@@ -1,22 +1,18 @@
 //! Which provider and model are asked: what is named wins, else the first with a key, else a server on this machine.
 //!
-//! Builds no client; what a provider is made of is in [`super::provider`].
+//! Builds no client; what a provider is made of is in [`super`].
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use super::layer::{Held, Source, Values};
-use super::presets::{PRESETS, preset};
-use super::provider::{self, Choice, Wanted};
-use super::{Loaded, probe};
+use super::key::{self, RunKeys};
+use super::{Choice, Wanted, build, probe};
 use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
-use crate::product::auth::{self, RunKeys};
+use crate::product::config::Loaded;
+use crate::product::config::layer::{Source, Values};
+use crate::product::config::naming::{lists, model_in_force, own_providers, provider_named, specs, split};
+use crate::product::config::presets::PRESETS;
 use crate::product::error::Error;
-
-/// The provider that answers from a recorded session; its model is the record's path.
-pub const REPLAY: &str = "replay";
 
 /// Chooses who answers, as the settings say.
 ///
@@ -49,7 +45,7 @@ pub fn choose_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget
         }
     };
     let fallbacks = model.map(|held| specs(&held.value).skip(1).map(str::to_owned).collect()).unwrap_or_default();
-    let mut choice = provider::build(loaded, env, &wanted)?;
+    let mut choice = build(loaded, env, &wanted)?;
     choice.fallbacks = fallbacks;
     if let (Some(run), RunKeys::No) = (&loaded.run_key, wanted.run_keys) {
         let text = format!(
@@ -71,76 +67,7 @@ pub fn choose_named(loaded: &Loaded, env: &Env, spec: &str, start: &Choice) -> R
     let (provider, id) = split(spec, Some(&start.provider), &loaded.values);
     let provider = provider.unwrap_or(&start.provider).to_owned();
     let run_keys = if provider == start.provider { start.run_keys } else { RunKeys::No };
-    provider::build(loaded, env, &Wanted { provider, model: Some(id.to_owned()), run_keys })
-}
-
-/// The models a value of `model` names, in order.
-pub fn specs(value: &Value) -> impl Iterator<Item = &str> {
-    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
-    value.as_str().into_iter().chain(list.iter().filter_map(Value::as_str))
-}
-
-/// Whether a model is one of the provider in use, as far as `values` say who that is.
-pub fn stays(spec: &str, values: &Values) -> bool {
-    let current = provider_named(values).map(|(provider, _)| provider);
-    split(spec, current, values).0 == current
-}
-
-/// Whether a provider of this name is known.
-pub fn is_known(name: &str, values: &Values) -> bool {
-    name == REPLAY || preset(name).is_some() || is_configured(name, values)
-}
-
-/// The providers of the user's own that are no presets, sorted by name.
-pub fn own_providers(values: &Values) -> Vec<&str> {
-    let paths = values.below(&["providers"]).filter_map(|(path, _)| path.get(1));
-    let mut names: Vec<_> = paths.map(String::as_str).collect();
-    names.dedup();
-    names.retain(|name| preset(name).is_none());
-    names
-}
-
-fn is_configured(name: &str, values: &Values) -> bool {
-    values.below(&["providers", name]).next().is_some()
-}
-
-/// Parts `provider/id` from an id with a slash in it.
-fn split<'a>(spec: &'a str, current: Option<&'a str>, values: &Values) -> (Option<&'a str>, &'a str) {
-    if current.is_some_and(|provider| provider::lists(values, provider, spec)) {
-        return (current, spec);
-    }
-    match spec.split_once('/') {
-        Some((provider, id)) if !id.is_empty() && is_known(provider, values) => (Some(provider), id),
-        Some(_) | None => (current, spec),
-    }
-}
-
-/// The provider that is named, and by which layer.
-fn provider_named(values: &Values) -> Option<(&str, u8)> {
-    let held = values.get("provider")?;
-    Some((held.value.as_str()?, held.source.rank()))
-}
-
-/// The provider that was named when the layer of this rank was written.
-pub(super) fn provider_at(values: &Values, rank: u8) -> Option<&str> {
-    let said = values.get("provider")?.said.iter().rev();
-    said.skip_while(|(source, _)| source.rank() > rank).map(|(_, value)| value.as_str()).next()?
-}
-
-/// The value of `model`, unless a later layer changed the provider it was written for; what a preset says is a default.
-fn model_in_force(values: &Values) -> Option<&Held> {
-    let held = values.get("model").filter(|held| !matches!(held.source, Source::Preset(_)))?;
-    let Some((provider, rank)) = provider_named(values) else { return Some(held) };
-    if rank <= held.source.rank() {
-        return Some(held);
-    }
-    let meant = match provider_at(values, held.source.rank()) {
-        Some(before) => before == provider,
-        None => specs(&held.value)
-            .next()
-            .is_some_and(|spec| split(spec, Some(provider), values).0.is_none_or(|named| named == provider)),
-    };
-    meant.then_some(held)
+    build(loaded, env, &Wanted { provider, model: Some(id.to_owned()), run_keys })
 }
 
 /// With `--provider`, `-m` is taken whole; else it may name another provider.
@@ -172,18 +99,18 @@ fn without_provider(
         // A project must not choose the provider by an id that only another one lists.
         let is_projects = values.get("model").is_some_and(|held| matches!(held.source, Source::Project(_)));
         let preset_with = PRESETS.iter().find(|preset| preset.model == Some(spec)).map(|preset| preset.name);
-        let lists = |name: &&str| provider::lists(values, name, spec);
+        let has = |name: &&str| lists(values, name, spec);
         let listing = own_providers(values)
             .into_iter()
-            .find(lists)
-            .or_else(|| PRESETS.iter().map(|preset| preset.name).find(lists).or(preset_with));
+            .find(has)
+            .or_else(|| PRESETS.iter().map(|preset| preset.name).find(has).or(preset_with));
         if let Some(provider) = listing.filter(|_| !is_projects) {
             return Ok(named(provider, Some(spec)));
         }
     }
     let clouds = PRESETS.iter().filter(|preset| !preset.is_local()).map(|preset| preset.name);
     let found = |provider: &str, model: Option<&str>| Wanted { run_keys: RunKeys::No, ..named(provider, model) };
-    if let Some(provider) = clouds.chain(own_providers(values)).find(|name| auth::has_own_key(loaded, env, name)) {
+    if let Some(provider) = clouds.chain(own_providers(values)).find(|name| key::is_there(loaded, env, name)) {
         return Ok(found(provider, spec));
     }
     match probe::probe(servers, budget) {

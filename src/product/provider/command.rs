@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::secret::Secret;
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
+use crate::product::auth::secret::Secret;
 
 /// A password manager may ask for a finger or a phrase in a window of its own; nobody stares at a silent program longer.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,25 +1,31 @@
-//! A provider made of its preset and the user's settings: address, wire, headers, key, and what is known of a model.
+//! Who answers: a provider made of its preset and the user's settings, with address, wire, headers, key and model.
 //!
-//! Does not choose; see [`super::choose`].
+//! The settings are read elsewhere; here is what has to run a command or ask a server of this machine for it.
+
+pub mod choose;
+mod command;
+pub mod key;
+pub mod probe;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::choose::{REPLAY, is_known, own_providers, provider_at};
-use super::layer::Values;
-use super::presets::{PRESETS, preset};
-use super::{Loaded, probe};
 use crate::base::env::Env;
 use crate::base::json::Object;
+use crate::base::secret::is_secret_field;
 use crate::base::text::likeness::closest;
 use crate::kernel::event::Notice;
 use crate::model::message::Origin;
 use crate::model::usage::Price;
 use crate::model::{Api, ModelInfo};
 use crate::product::auth::secret::Secret;
-use crate::product::auth::{self, Found, RunKeys};
+use crate::product::config::layer::Values;
+use crate::product::config::naming::{REPLAY, id_of, is_known, models, own_providers, provider_at};
+use crate::product::config::presets::{PRESETS, Preset, preset};
+use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
+use key::RunKeys;
 
 /// Everything needed to ask a model.
 #[derive(Clone, Debug)]
@@ -40,11 +46,11 @@ pub struct Choice {
     pub key: Option<Secret>,
     /// What is known about the model.
     pub info: ModelInfo,
-    /// Whether it is a server on this machine that is known by name.
+    /// Whether it is a server on this machine that is known by name; such ones may write calls as text.
     pub local: bool,
-    /// Whether it is a provider of the user's own, known by no name.
+    /// Whether it is a provider of the user's own, known by no name; the same holds for it.
     pub own: bool,
-    /// Models to go on with when this one fails, as `model` spells them; for [`super::choose::choose_named`].
+    /// Models to go on with when this one fails, as `model` spells them; for [`choose::choose_named`]. Nobody goes on yet.
     pub fallbacks: Vec<String>,
     /// Whether the keys that came with the command belong to it.
     pub run_keys: RunKeys,
@@ -67,7 +73,7 @@ pub struct Wanted {
 ///
 /// # Errors
 ///
-/// As [`super::choose::choose`].
+/// As [`choose::choose`].
 pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     let values = &loaded.values;
     let name = wanted.provider.as_str();
@@ -85,14 +91,14 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Erro
     };
     let base_url = base_url(values, wanted)?;
     let headers = headers(values, name);
-    let is_local = known.is_some_and(super::presets::Preset::is_local);
+    let is_local = known.is_some_and(Preset::is_local);
     let model = match &wanted.model {
         Some(model) => model.clone(),
         None => default_model(values, name, &base_url)?,
     };
     let wants_key = configured("api_key").is_some()
-        || (known.is_some() && !is_local && !headers.iter().any(|(header, _)| auth::is_authentication(header)));
-    let key = key(loaded, env, wanted, wants_key)?;
+        || (known.is_some() && !is_local && !headers.iter().any(|(header, _)| is_secret_field(header)));
+    let key = key::find(loaded, env, wanted, wants_key)?;
     Ok(Choice {
         provider: name.to_owned(),
         info: info(values, name, &model),
@@ -108,20 +114,6 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Erro
         run_keys: wanted.run_keys,
         notices: Vec::new(),
     })
-}
-
-/// Whether a provider's configured models have one with this id.
-pub fn lists(values: &Values, provider: &str, id: &str) -> bool {
-    entries(values, provider).any(|entry| id_of(entry) == Some(id))
-}
-
-fn entries<'a>(values: &'a Values, provider: &str) -> impl Iterator<Item = &'a Value> {
-    let held = values.at(&["providers", provider, "models"]);
-    held.and_then(|held| held.value.as_array()).into_iter().flatten()
-}
-
-fn id_of(entry: &Value) -> Option<&str> {
-    entry.get("id").and_then(Value::as_str)
 }
 
 fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
@@ -193,7 +185,7 @@ fn base_url(values: &Values, wanted: &Wanted) -> Result<String, Error> {
     };
     let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
     if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
-        let shown = super::mask::without_password(address);
+        let shown = mask::without_password(address);
         return Err(Error::usage(format!("{place}: the base_url of {name}, `{shown}`, is no address"))
             .hint("it begins with http:// or https://"));
     }
@@ -208,7 +200,7 @@ fn headers(values: &Values, name: &str) -> Vec<(String, String)> {
 
 fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, Error> {
     let known = preset(name).and_then(|preset| preset.model).map(str::to_owned);
-    if let Some(model) = known.or_else(|| entries(values, name).find_map(id_of).map(str::to_owned)) {
+    if let Some(model) = known.or_else(|| models(values, name).find_map(id_of).map(str::to_owned)) {
         return Ok(model);
     }
     let why = match probe::list(base_url, probe::LIST_BUDGET) {
@@ -232,41 +224,10 @@ fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, 
         .hint(format!("name one: `--provider {name} -m ID`, or `model` in config.json")))
 }
 
-fn key(loaded: &Loaded, env: &Env, wanted: &Wanted, wants_key: bool) -> Result<Option<Secret>, Error> {
-    let name = &wanted.provider;
-    match auth::look(loaded, env, name, wanted.run_keys) {
-        Found::Key { key: Some(key), place } => {
-            if key.expose().is_empty() || key.expose().contains(|c: char| c.is_control() || !c.is_ascii()) {
-                return Err(Error::provider(format!("the key for {name} in {place} is no key"))
-                    .hint("a key is one line of letters, digits and signs"));
-            }
-            Ok(Some(key))
-        }
-        Found::Key { key: None, place } => {
-            let held = loaded.values.at(&["providers", name, "api_key"]);
-            let command = held.and_then(|held| held.value.as_str()?.strip_prefix('!')).unwrap_or_default();
-            let key = auth::command::run(command, env);
-            key.map(Some).map_err(|error| Error::provider(format!("no key for {name}: {place}: {error}")))
-        }
-        Found::Nowhere { places } if wants_key => {
-            let error = Error::provider(format!("no key for {name}: looked at {}", places.join(", ")));
-            let error = match preset(name).and_then(|preset| preset.variable) {
-                Some(variable) => error.hint(format!("set one: `export {variable}=…`")),
-                None => error,
-            };
-            let path = loaded.auth.path().display();
-            Err(error
-                .hint(format!(r#"or keep it in {path}: {{"{name}": {{"type": "api_key", "key": "…"}}}}"#))
-                .hint("`agent demo` needs no key"))
-        }
-        Found::Nowhere { .. } => Ok(None),
-    }
-}
-
 /// What the configured list says about a model.
 fn info(values: &Values, provider: &str, model: &str) -> ModelInfo {
     let plain = plain_info(provider, model);
-    let Some(entry) = entries(values, provider).find(|entry| id_of(entry) == Some(model)) else { return plain };
+    let Some(entry) = models(values, provider).find(|entry| id_of(entry) == Some(model)) else { return plain };
     let number = |field: &str| entry.get(field).and_then(Value::as_u64);
     let label = entry.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
     let inputs = entry.get("input").and_then(Value::as_array);
@@ -305,3 +266,6 @@ fn plain_info(provider: &str, model: &str) -> ModelInfo {
         images: false,
     }
 }
+
+#[cfg(test)]
+mod tests;
