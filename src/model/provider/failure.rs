@@ -231,6 +231,12 @@ pub fn broke_off() -> ModelError {
     ModelError::new(ErrorKind::Network, "the stream broke off before the answer was complete")
 }
 
+/// The error of an answer, or of one event of its stream, that is longer than any answer.
+pub fn too_long() -> ModelError {
+    // Asked again, the model or the server would most likely go astray again.
+    ModelError::new(ErrorKind::InvalidRequest, "the answer is longer than any model writes, and was left")
+}
+
 /// The error of a frame that cannot be read.
 pub fn unreadable(data: &str) -> ModelError {
     let excerpt = cut::ellipsis(&one_line(data), 120);

@@ -6,6 +6,7 @@
 pub mod anthropic;
 pub mod compat;
 pub mod failure;
+pub mod halves;
 pub mod ids;
 pub mod openai_chat;
 pub mod think;
@@ -17,7 +18,9 @@ use super::message::AssistantPart;
 use super::reply::{Delta, Reply, StopReason};
 use super::request::Request;
 use super::{Api, ModelInfo};
+use crate::base::json::Object;
 use compat::Compat;
+use halves::Halves;
 
 /// A wire that is spoken over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +77,11 @@ impl Wire {
 
     /// Something that reads the answer to one request.
     pub fn decoder(self, compat: &Compat) -> Decoder {
-        match self {
-            Self::Chat => Decoder::Chat(Box::new(openai_chat::Decoder::new(compat))),
-            Self::Anthropic => Decoder::Anthropic(Box::default()),
-        }
+        let wire = match self {
+            Self::Chat => Reading::Chat(Box::new(openai_chat::Decoder::new(compat))),
+            Self::Anthropic => Reading::Anthropic(Box::default()),
+        };
+        Decoder { wire, halves: Halves::default() }
     }
 }
 
@@ -118,12 +122,22 @@ pub enum Progress {
     Over,
 }
 
+/// How much an answer may hold, in bytes: no model writes as much, and a server gone wild cannot fill the memory.
+pub const REPLY_BYTES: usize = 32 << 20;
+/// What a part of an answer counts besides its text, in bytes: more than it takes, for among more than some ten thousand
+/// parts finding the right one takes too long.
+const PART_BYTES: usize = 1 << 10;
+
 /// Reads the frames of one answer.
 #[derive(Debug)]
-pub enum Decoder {
-    /// Chat completions.
+pub struct Decoder {
+    wire: Reading,
+    halves: Halves,
+}
+
+#[derive(Debug)]
+enum Reading {
     Chat(Box<openai_chat::Decoder>),
-    /// Anthropic's messages.
     Anthropic(Box<anthropic::Decoder>),
 }
 
@@ -133,22 +147,24 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// What the server reports inside the stream, and data that is no JSON.
+    /// What the server reports inside the stream, data that is no JSON, and an answer of more than [`REPLY_BYTES`].
     pub fn frame(&mut self, data: &str, deltas: Deltas<'_>) -> Result<Progress, ModelError> {
         if data.trim().is_empty() {
             return Ok(self.progress());
         }
-        match self {
-            Self::Chat(decoder) => decoder.frame(data, deltas),
-            Self::Anthropic(decoder) => decoder.frame(data, deltas),
-        }
+        let data = &self.halves.join(data);
+        let (progress, held) = match &mut self.wire {
+            Reading::Chat(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
+            Reading::Anthropic(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
+        };
+        if held > REPLY_BYTES { Err(failure::too_long()) } else { Ok(progress) }
     }
 
     /// How far it has come.
     pub fn progress(&self) -> Progress {
-        match self {
-            Self::Chat(decoder) => decoder.progress(),
-            Self::Anthropic(decoder) => decoder.progress(),
+        match &self.wire {
+            Reading::Chat(decoder) => decoder.progress(),
+            Reading::Anthropic(decoder) => decoder.progress(),
         }
     }
 
@@ -162,10 +178,11 @@ impl Decoder {
             Progress::Waiting | Progress::Begun => return Err(failure::broke_off()),
             Progress::Complete | Progress::Over => {}
         }
-        let mut reply = match self {
-            Self::Chat(decoder) => decoder.finish(deltas)?,
-            Self::Anthropic(decoder) => decoder.finish(),
+        let mut reply = match self.wire {
+            Reading::Chat(decoder) => decoder.finish(deltas)?,
+            Reading::Anthropic(decoder) => decoder.finish(),
         };
+        reply.content.retain(|part| !is_blank_call(part));
         // Some servers say so, some do not, whatever the calls are: only an answer that was cut stays one.
         let calls = reply.content.iter().any(|part| matches!(part, AssistantPart::ToolUse(_)));
         match (&reply.stop, calls) {
@@ -178,6 +195,14 @@ impl Decoder {
             return Err(ModelError::new(ErrorKind::Context, "the conversation leaves the model no room for an answer"));
         }
         Ok(reply)
+    }
+}
+
+/// Some servers put a call of nothing, all of it null, beside what they say.
+fn is_blank_call(part: &AssistantPart) -> bool {
+    match part {
+        AssistantPart::ToolUse(call) => call.name.is_empty() && call.input.object().is_some_and(Object::is_empty),
+        AssistantPart::Text(_) | AssistantPart::Reasoning(_) => false,
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::model::error::ModelError;
 use crate::model::message::{AssistantPart, Reasoning, ToolCall, ToolInput};
 use crate::model::provider::failure::{self, Complaint};
-use crate::model::provider::{Deltas, Progress};
+use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
@@ -62,6 +62,8 @@ pub struct Decoder {
     stop: Option<StopReason>,
     usage: Usage,
     over: bool,
+    /// The bytes of all texts so far.
+    bytes: usize,
 }
 
 #[derive(Debug)]
@@ -88,6 +90,11 @@ impl Decoder {
             (None, false) => Progress::Begun,
             (None, true) => Progress::Waiting,
         }
+    }
+
+    /// About how many bytes the answer takes so far.
+    pub fn held(&self) -> usize {
+        self.bytes + self.blocks.len().saturating_mul(PART_BYTES)
     }
 
     /// Takes the data of one frame.
@@ -178,6 +185,7 @@ impl Decoder {
             },
             _ => Body::Unknown,
         };
+        self.bytes += block.map_or(0, |block| block.to_string().len());
         match &body {
             Body::Text(text) if !text.is_empty() => deltas(Delta::Text(text)),
             Body::Thinking { text, .. } if !text.is_empty() => deltas(Delta::Reasoning(text)),
@@ -189,6 +197,7 @@ impl Decoder {
     fn piece(&mut self, index: Option<u64>, piece: &Piece<'_>, deltas: Deltas<'_>) {
         let [said, thought, seal, arguments] =
             [&piece.text, &piece.thinking, &piece.signature, &piece.partial_json].map(|field| text(field.as_ref()));
+        self.bytes += said.len() + thought.len() + seal.len() + arguments.len();
         // The last one: a proxy may count from 0 again. Where the start of the block is missing, its piece shows its kind.
         let known = match index {
             Some(_) => self.blocks.iter().rposition(|block| block.index == index),

@@ -43,6 +43,33 @@ fn text(said: &str) -> Vec<Value> {
 }
 
 #[test]
+fn all_that_grows_is_counted() {
+    let long = "x".repeat(1000);
+    let block = |kind: &str| open(0, &json!({"type": kind}));
+    for (first, more) in [
+        (block("text"), piece(0, "text_delta", "text", &long)),
+        (block("thinking"), piece(0, "thinking_delta", "thinking", &long)),
+        (block("thinking"), piece(0, "signature_delta", "signature", &long)),
+        (block("tool_use"), piece(0, "input_json_delta", "partial_json", &long)),
+        (block("text"), open(1, &json!({"type": "redacted_thinking", "data": long}))),
+    ] {
+        let mut decoder = super::Decoder::default();
+        for event in [start(), first, more] {
+            decoder.frame(&event.to_string(), &mut |_| {}).unwrap();
+        }
+        assert!(decoder.held() > long.len());
+    }
+}
+
+#[test]
+fn a_call_of_nothing_is_none() {
+    let blank = open(1, &json!({"type": "tool_use", "id": "", "name": "", "input": {}}));
+    let events = [vec![start()], text("Hi"), vec![blank], stop("tool_use").to_vec()].concat();
+    let reply = run(&events).reply.unwrap();
+    assert_eq!((reply.content, reply.stop), (answer("Hi"), StopReason::Stop));
+}
+
+#[test]
 fn a_whole_stream_is_understood() {
     let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
     let tool = json!({"type": "tool_use", "id": "t1", "name": "f", "input": {}});

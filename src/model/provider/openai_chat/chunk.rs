@@ -69,6 +69,25 @@ pub struct Piece<'a> {
     pub function_call: Option<Function<'a>>,
 }
 
+impl Piece<'_> {
+    /// How many bytes it may add to the answer.
+    pub fn bytes(&self) -> usize {
+        let words = [&self.content, &self.refusal, &self.reasoning_content, &self.reasoning, &self.reasoning_text];
+        let words: usize = words.iter().map(|field| text(field.as_ref()).len()).sum();
+        let verbatim = |value: &Value| value.to_string().len();
+        let details: usize = self.reasoning_details.iter().flatten().map(verbatim).sum();
+        let function = |function: Option<&Function<'_>>| {
+            let field = |field: Option<&Text<'_>>| text(field).len();
+            function.map_or(0, |function| field(function.name.as_ref()) + field(function.arguments.as_ref()))
+        };
+        let calls = self.tool_calls.iter().flatten().map(|call| {
+            let extra = call.extra_content.as_ref().map_or(0, verbatim);
+            text(call.id.as_ref()).len() + function(call.function.as_ref()) + extra
+        });
+        words + details + calls.sum::<usize>() + function(self.function_call.as_ref())
+    }
+}
+
 /// What a chunk adds to a call.
 #[derive(Debug, Default, Deserialize)]
 pub struct CallPiece<'a> {

@@ -9,7 +9,7 @@ use crate::model::message::{AssistantPart, Reasoning};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::think::{self, Splitter};
-use crate::model::provider::{Deltas, Progress};
+use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
@@ -31,6 +31,8 @@ pub struct Decoder {
     stop: Option<StopReason>,
     tokens: Option<Tokens>,
     over: bool,
+    /// The bytes of all texts so far.
+    bytes: usize,
 }
 
 impl Decoder {
@@ -47,6 +49,7 @@ impl Decoder {
             stop: None,
             tokens: None,
             over: false,
+            bytes: 0,
         }
     }
 
@@ -59,6 +62,11 @@ impl Decoder {
             (None, true) => Progress::Begun,
             (None, false) => Progress::Waiting,
         }
+    }
+
+    /// About how many bytes the answer takes so far.
+    pub fn held(&self) -> usize {
+        self.bytes + self.blocks.parts.len().saturating_mul(PART_BYTES)
     }
 
     /// Takes the data of one frame.
@@ -119,6 +127,7 @@ impl Decoder {
     }
 
     fn piece(&mut self, piece: &Piece<'_>, deltas: Deltas<'_>) {
+        self.bytes += piece.bytes();
         // Several fields may carry the same text.
         let fields = [&piece.reasoning_content, &piece.reasoning, &piece.reasoning_text];
         let thought = fields.into_iter().map(|field| text(field.as_ref())).find(|field| !field.is_empty());

@@ -8,7 +8,7 @@ use crate::model::error::ErrorKind;
 use crate::model::message::{AssistantPart, Image, Message, Part, Reasoning, ToolCall, ToolInput, ToolResult};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::tests::{Outcome, answer, assistant, call, encoded, info, read, request};
-use crate::model::provider::{Wire, ids};
+use crate::model::provider::{REPLY_BYTES, Wire, ids};
 use crate::model::reply::StopReason;
 use crate::model::request::{Effort, ToolChoice};
 use crate::model::usage::Usage;
@@ -50,6 +50,45 @@ fn expect(lists: &[Value], expected: &[(&str, &str, &str)]) {
 
 fn piece(index: Option<u64>, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
     json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+}
+
+#[test]
+fn a_call_of_nothing_is_none() {
+    let blank = json!([{"index": null, "id": null, "function": null}]);
+    let said = [delta(&json!({"content": "Hi", "tool_calls": blank})), finish("tool_calls")];
+    let reply = run(&said).reply.unwrap();
+    assert_eq!((reply.content, reply.stop), (answer("Hi"), StopReason::Stop));
+    expect(&[blank, json!([piece(Some(0), Some("a"), Some("f"), "{}")])], &[("a", "f", "{}")]);
+}
+
+#[test]
+fn all_that_grows_is_counted() {
+    let long = "x".repeat(1000);
+    for body in [
+        json!({"content": long}),
+        json!({"reasoning_content": long}),
+        json!({"reasoning": long}),
+        json!({"refusal": long}),
+        json!({"reasoning_details": [{"data": long}]}),
+        json!({"tool_calls": [piece(Some(0), Some("a"), Some("f"), &long)]}),
+        json!({"tool_calls": [{"id": "a", "function": {"name": "f"}, "extra_content": {"seal": long}}]}),
+        json!({"function_call": {"name": "f", "arguments": long}}),
+    ] {
+        let mut decoder = super::Decoder::new(&Compat::default());
+        decoder.frame(&delta(&body), &mut |_| {}).unwrap();
+        assert!(decoder.held() > long.len(), "{body}");
+    }
+}
+
+#[test]
+fn an_answer_without_end_is_left() {
+    let long = delta(&json!({"content": "x".repeat(REPLY_BYTES / 4)}));
+    let two = [json!({"delta": {"content": "a"}}), json!({"delta": {"reasoning": "b"}})];
+    let parts = json!({"choices": two.iter().cycle().take(REPLY_BYTES / 1000).collect::<Vec<_>>()}).to_string();
+    for frames in [vec![long; 5], vec![parts]] {
+        let error = run(&[frames, vec![finish("stop")]].concat()).reply.unwrap_err();
+        assert!(!error.retryable && error.message.contains("longer than any"), "{error}");
+    }
 }
 
 #[test]
