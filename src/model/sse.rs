@@ -3,8 +3,6 @@
 //! Pure: it knows neither the connection the bytes come from nor what the frames mean. Of the fields it keeps `event`
 //! and `data`; `id` and `retry` serve reconnecting, which nobody does here.
 
-use std::fmt;
-
 /// How long a line, or the data of one event, may be: a model's whole answer in one piece fits many times over, and a
 /// server that never ends a line cannot fill the memory.
 pub const LIMIT_BYTES: usize = 32 << 20;
@@ -23,12 +21,6 @@ pub struct Frame<'a> {
 /// A line or an event is longer than [`LIMIT_BYTES`], or than the limit given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an event of the stream is too long")
-    }
-}
 
 /// Cuts bytes into frames as <https://html.spec.whatwg.org/multipage/server-sent-events.html> says, except that an
 /// event is also complete when the stream ends.

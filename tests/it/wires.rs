@@ -248,6 +248,46 @@ fn strange_answers_become_errors() {
 }
 
 #[test]
+fn what_will_not_get_better_is_said_and_not_tried_again() {
+    let cases = [
+        (say("x").header("content-encoding", "gzip"), "compressed (gzip)"),
+        (Reply::body(204, "text/plain", ""), "HTTP 204"),
+        (Reply::body(304, "text/plain", ""), "HTTP 304: Not Modified"),
+        (Reply::pieces(["x".repeat(12 << 20).as_str(); 3]), "longer than any"),
+    ];
+    for (reply, words) in cases {
+        let host = Host::new();
+        host.script([reply]);
+        let run = host.task("hi").run().exits(4);
+        let error = &run.events("error")[0];
+        assert!(error["retryable"] == false && error["msg"].as_str().unwrap().contains(words), "{error}");
+        assert!(run.notices("retry").is_empty());
+    }
+}
+
+#[test]
+fn halves_of_a_character_and_calls_of_nothing_do_not_break_an_answer() {
+    let frame = |delta: &str| format!("data: {{\"choices\": [{{\"index\": 0, \"delta\": {delta}}}]}}\n\n");
+    let nothing = r#"{"content": "\ud83d", "tool_calls": [{"index": null, "id": null, "function": null}]}"#;
+    let halves = [nothing, r#"{"content": "\ude00 \ud800 x"}"#].map(frame).concat();
+    let end = r#"data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}"#;
+    let host = Host::new();
+    host.script([Reply::raw([halves.as_str(), end, "\n\ndata: [DONE]\n\n"])]);
+    host.print("hi").run().is(0, "😀 \u{fffd} x\n", &[]);
+}
+
+#[test]
+fn a_server_that_keeps_the_stream_open_is_not_waited_for() {
+    let whole = r#"data: {"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": "stop"}]}"#;
+    let host = Host::new();
+    // Comments keep the connection alive for longer than the limit on silence.
+    let open = std::iter::repeat_n(": open\n\n", 60);
+    host.script([Reply::raw([whole, "\n\n"].into_iter().chain(open)).pace(Duration::from_millis(500))]);
+    let run = host.print("hi").run().is(0, "Hi\n", &[]);
+    assert!(run.time < Duration::from_secs(10), "{:?}", run.time);
+}
+
+#[test]
 fn a_key_that_the_provider_repeats_is_masked() {
     for wire in Wire::ALL {
         let host = Host::on(wire);

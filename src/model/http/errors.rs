@@ -6,7 +6,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use jiff::fmt::rfc2822;
-use reqwest::header::HeaderMap;
+use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
 use crate::base::clock::Clock;
@@ -20,8 +21,38 @@ const PAGE_CHARS: usize = 200;
 /// How much of a page is looked at: titles stand at the top.
 const PAGE_BYTES: usize = 64 << 10;
 
+/// Looks whether a success can hold an answer that we read.
+///
+/// # Errors
+///
+/// It holds nothing by its status, or is compressed, which was not asked for; the next attempt would end alike. `place` is
+/// the server's `host:port`.
+pub fn check_head(response: &Response, place: &str) -> Result<(), ModelError> {
+    let status = response.status();
+    let invalid = |message| Err(ModelError::new(ErrorKind::InvalidRequest, message));
+    if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
+        let status = status.as_u16();
+        return invalid(format!("HTTP {status}: {place} sends no content instead of an answer; base_url may be wrong"));
+    }
+    match encoding(response.headers()) {
+        Some(encoding) => invalid(format!(
+            "the answer from {place} is compressed ({encoding}), though that was not asked for; is a proxy in the way?"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// How a body is compressed, if it is.
+fn encoding(headers: &HeaderMap) -> Option<String> {
+    let given = headers.get(CONTENT_ENCODING)?;
+    let named = one_line(&String::from_utf8_lossy(given.as_bytes())).to_lowercase();
+    (!named.is_empty() && named != "identity").then_some(named)
+}
+
 /// The error of an answer with a status that is no success.
 pub fn of_status(status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
+    // What is compressed holds no words.
+    let body = if encoding(headers).is_some() { &[] } else { body };
     let body = body.get(..PAGE_BYTES).unwrap_or(body);
     let text = String::from_utf8_lossy(body);
     let value = serde_json::from_str::<Value>(&text).ok();
@@ -34,8 +65,9 @@ pub fn of_status(status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
     );
     complaint.status = Some(status);
     let mut error = complaint.error();
-    if let (300..=399, Some(target)) = (status, headers.get("location").and_then(|target| target.to_str().ok())) {
-        let target = target.split(['?', '#']).next().unwrap_or_default();
+    let target = headers.get("location").and_then(|target| target.to_str().ok());
+    let target = target.and_then(|target| target.split(['?', '#']).next()).map(str::trim);
+    if let (300..=399, Some(target)) = (status, target.filter(|target| !target.is_empty())) {
         error.message = format!("HTTP {status}: the server points to {}; base_url may be wrong", one_line(target));
     } else if complaint.message.trim().is_empty() && complaint.words.is_empty() {
         error.message = format!("HTTP {status}: {}", reason(status));
@@ -50,7 +82,7 @@ pub fn of_status(status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
 }
 
 fn reason(status: u16) -> &'static str {
-    let known = reqwest::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let known = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
     known.unwrap_or("no reason given")
 }
 

@@ -19,10 +19,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::error::{ErrorKind, ModelError};
 use super::provider::compat::Compat;
 use super::provider::failure::{self, Complaint};
-use super::provider::{Decoder, Deltas, Header, Progress, Wire, ids};
+use super::provider::{Decoder, Deltas, Header, Progress, REPLY_BYTES, Wire, halves, ids};
 use super::reply::{Delta, Reply};
 use super::request::Request;
-use super::sse::Reader;
+use super::sse::{self, Reader};
 use super::{Api, Model, ModelInfo, ReplyFuture};
 use crate::base::cancel::Cancel;
 use crate::base::secret::{is_secret_field, of_header};
@@ -30,14 +30,12 @@ use crate::base::secret::{is_secret_field, of_header};
 pub use proxy::{ProxyEnv, ProxySetting};
 
 /// How long usage is waited for after the answer's end: some servers leave the stream open.
-const AFTERMATH: Duration = Duration::from_secs(5);
+const AFTERMATH: Duration = Duration::from_secs(2);
 /// How long the end of the body is waited for, so that the connection can be used again.
 const LINGER: Duration = Duration::from_millis(10);
 /// How much of an error's body is read, and for how long.
 const ERROR_BYTES: usize = 256 << 10;
 const ERROR_WAIT: Duration = Duration::from_secs(10);
-/// How large an answer in one piece may be.
-const WHOLE_BYTES: usize = super::sse::LIMIT_BYTES;
 
 /// A model and how to reach it.
 #[derive(Clone)]
@@ -152,6 +150,7 @@ impl HttpModel {
         if !response.status().is_success() {
             return Err(refusal(response).await);
         }
+        errors::check_head(&response, &self.place())?;
         let mut reply = self.read(response, begun, deltas).await?;
         ids::settle(&mut reply.content, request, fastrand::u64(..));
         Ok(reply)
@@ -165,10 +164,11 @@ impl HttpModel {
             let now = Instant::now();
             let idle = now + self.options.idle;
             let deadline = match stream.progress() {
-                // Asked here as well: comments may come so fast that no timer is ever looked at.
+                // Deadlines are asked here as well: comments may come so fast that no timer is ever looked at.
                 Progress::Waiting if now >= first => return Err(self.no_answer()),
                 Progress::Waiting => idle.min(first),
                 Progress::Begun => idle,
+                Progress::Complete if aftermath.is_some_and(|end| now >= end) => break,
                 Progress::Complete => *aftermath.get_or_insert(now + AFTERMATH.min(self.options.idle)),
                 Progress::Over => break,
             };
@@ -279,8 +279,8 @@ impl Stream {
         match &mut self.body {
             Body::Unknown => {}
             Body::Whole(whole) => {
-                if whole.len() + bytes.len() > WHOLE_BYTES {
-                    return Err(ModelError::new(ErrorKind::InvalidRequest, "the answer is too long"));
+                if whole.len() + bytes.len() > REPLY_BYTES {
+                    return Err(failure::too_long());
                 }
                 whole.extend_from_slice(bytes);
             }
@@ -303,13 +303,14 @@ impl Stream {
             Body::Whole(whole) => {
                 let whole = std::mem::take(whole);
                 self.body = Body::Unknown;
-                let Ok(value) = serde_json::from_slice::<Value>(&whole) else {
+                let text = String::from_utf8_lossy(&whole);
+                let text = halves::without(&text);
+                let Ok(value) = serde_json::from_str::<Value>(&text) else {
                     return Err(errors::of_page(status, &whole));
                 };
                 if let Some(complaint) = Complaint::find(&value) {
                     return Err(complaint.error());
                 }
-                let text = String::from_utf8_lossy(&whole);
                 match self.decoder.frame(&text, deltas)? {
                     Progress::Complete | Progress::Over => Ok(()),
                     // JSON, but no answer: most likely another service.
@@ -322,7 +323,7 @@ impl Stream {
 
 fn frames(reader: &mut Reader, decoder: &mut Decoder, deltas: Deltas<'_>) -> Result<(), ModelError> {
     loop {
-        let frame = reader.frame().map_err(|error| ModelError::new(ErrorKind::Network, error.to_string()))?;
+        let frame = reader.frame().map_err(|sse::TooLong| failure::too_long())?;
         let Some(frame) = frame else { return Ok(()) };
         match decoder.frame(frame.data, deltas) {
             Ok(Progress::Over) => return Ok(()),

@@ -19,6 +19,8 @@ const SHORT: Duration = Duration::from_millis(150);
 
 enum Act {
     Send(Vec<u8>),
+    /// More than the client may want to take.
+    Flood(Vec<u8>),
     /// Comments, one every few milliseconds, for so long or until the client goes away.
     Comments(Duration),
     /// Nothing until the client goes away.
@@ -68,6 +70,11 @@ async fn converse(mut stream: TcpStream, script: &mut std::vec::IntoIter<Vec<Act
         for act in script.next().unwrap() {
             match act {
                 Act::Send(bytes) => stream.write_all(&bytes).await.unwrap(),
+                Act::Flood(bytes) => {
+                    if stream.write_all(&bytes).await.is_err() {
+                        return;
+                    }
+                }
                 Act::Comments(time) => {
                     let begun = Instant::now();
                     while begun.elapsed() < time && stream.write_all(b": working\n\n").await.is_ok() {
@@ -306,10 +313,46 @@ async fn an_answer_that_is_whole_is_one_whatever_follows() {
     }
 }
 
+#[tokio::test]
+async fn usage_is_waited_for_no_longer_than_needed() {
+    for rest in [Act::Hang, Act::Comments(LONG)] {
+        let server = Server::start(vec![vec![streaming(), text("Hi"), finish(), rest]]).await;
+        let begun = Instant::now();
+        assert_eq!(ask(&*server.model(&patient())).await.0.unwrap().content, answer("Hi"));
+        assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn half_characters_are_read() {
+    let raw = |content: &str| format!(r#"{{"choices": [{{"index": 0, "delta": {{"content": "{content}"}}}}]}}"#);
+    let send = |content: &str| Act::Send(format!("data: {}\n\n", raw(content)).into_bytes());
+    let script = vec![streaming(), send(r"\ud800 x \ud83d"), send(r"\ude00"), finish(), done()];
+    let server = Server::start(vec![script]).await;
+    let (reply, said) = ask(&*server.model(&patient())).await;
+    assert_eq!((reply.unwrap().content, said.as_str()), (answer("\u{fffd} x 😀"), "\u{fffd} x 😀"));
+    let body = raw(r"\ud83d").replace("delta", "message").replace(r#""index""#, r#""finish_reason": "stop", "index""#);
+    let server = Server::start(vec![whole(200, "", &body)]).await;
+    assert_eq!(ask(&*server.model(&patient())).await.0.unwrap().content, answer("\u{fffd}"));
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_left() {
+    let endless_line = || vec![b'x'; REPLY_BYTES + 1];
+    let whole = [b"{".to_vec(), endless_line()].concat();
+    let frame = [b"data: ".to_vec(), endless_line()].concat();
+    for bytes in [whole, frame] {
+        let error = fails(vec![streaming(), Act::Flood(bytes)], &patient()).await;
+        assert_eq!((error.kind, error.retryable), (ErrorKind::InvalidRequest, false), "{error}");
+        assert!(error.message.contains("longer than any"), "{error}");
+    }
+}
+
 impl Clone for Act {
     fn clone(&self) -> Self {
         match self {
             Self::Send(bytes) => Self::Send(bytes.clone()),
+            Self::Flood(bytes) => Self::Flood(bytes.clone()),
             Self::Comments(time) => Self::Comments(*time),
             Self::Hang => Self::Hang,
             Self::Close => Self::Close,
@@ -350,6 +393,12 @@ async fn refusals_are_typed() {
     let moved = fails(whole(307, "location: http://127.0.0.1:9/other\r\n", ""), &patient()).await;
     assert_eq!(moved.kind, ErrorKind::InvalidRequest);
     assert!(moved.message.contains("127.0.0.1:9/other"), "{moved}");
+    for location in ["", "location:\r\n", "location: ?next=1\r\n"] {
+        let unmoved = fails(whole(304, location, ""), &patient()).await;
+        assert_eq!((unmoved.message.as_str(), unmoved.retryable), ("HTTP 304: Not Modified", false));
+    }
+    let packed = fails(whole(500, "content-encoding: gzip\r\n", "\u{1f}\u{8b}words"), &patient()).await;
+    assert_eq!(packed.message, "HTTP 500: Internal Server Error");
 }
 
 #[tokio::test]
@@ -362,6 +411,19 @@ async fn strange_successes_are_errors() {
     assert!(page.message.contains("login here") && !page.message.contains('<'), "{page}");
     assert_eq!(fails(whole(200, "", "{\"ok\": true}"), &patient()).await.kind, ErrorKind::InvalidRequest);
     assert_eq!(fails(whole(200, "", ""), &patient()).await.kind, ErrorKind::Network);
+    for (status, more, word) in [
+        (200, "content-encoding: GZip\r\n", "compressed (gzip)"),
+        (204, "", "HTTP 204: 127.0.0.1:"),
+        (205, "", "HTTP 205: 127.0.0.1:"),
+    ] {
+        let error = fails(whole(status, more, ""), &patient()).await;
+        assert_eq!((error.kind, error.retryable), (ErrorKind::InvalidRequest, false), "{error}");
+        assert!(error.message.contains(word), "{error}");
+    }
+    let plain =
+        Server::start(vec![vec![head(200, "content-encoding: identity\r\nconnection: close\r\n"), text("Hi"), done()]])
+            .await;
+    assert_eq!(ask(&*plain.model(&patient())).await.0.unwrap().content, answer("Hi"));
     let words = vec![streaming(), Act::Send(b"event: error\ndata: out of memory\n\n".to_vec())];
     assert_eq!(fails(words, &patient()).await.message, "the provider reports: out of memory");
 }
