@@ -44,9 +44,32 @@ fn write_value(value: &Value, text: &mut String) {
     }
 }
 
+/// A whole number from 0, however it is written: 5, 5.0, "5".
+pub fn whole(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64().or_else(|| {
+            let whole = number.as_f64().filter(|number| (0.0..1e15).contains(number) && number.fract() == 0.0)?;
+            format!("{whole:.0}").parse().ok()
+        }),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_read_however_they_are_written() {
+        let read = |text: &str| whole(&serde_json::from_str(text).unwrap());
+        for (text, number) in [("5", 5), ("5.0", 5), (r#"" 5 ""#, 5), ("0", 0), ("18446744073709551615", u64::MAX)] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for text in ["-1", "1.5", "1e300", r#""five""#, r#""""#, "null", "true", "[5]"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn equal_objects_are_spelled_alike() {

@@ -1,11 +1,13 @@
 //! What a tool is to the loop: a description, a risk, a subject, and a function that runs on a thread of its own.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde_json::Value;
 
 use crate::base::cancel::Cancel;
 use crate::base::json::Object;
+use crate::base::text::cut;
 use crate::model::message::Image;
 
 /// Something the model can have done.
@@ -152,4 +154,12 @@ pub struct Gap {
     pub chars: u64,
     /// Line breaks among them.
     pub line_breaks: u64,
+}
+
+/// Characters of a value that an error repeats: enough to recognise it, and the model knows what it wrote.
+const ECHOED_CHARS: usize = 200;
+
+/// A value the model passed, as an error repeats it: a long one without its middle.
+pub fn echo(value: &str) -> Cow<'_, str> {
+    cut::middle(value, ECHOED_CHARS)
 }

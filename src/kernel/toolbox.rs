@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::base::text::cut;
 use crate::model::message::{ToolCall, ToolInput};
 use crate::model::request::Offer;
 
 use super::port::PendingCall;
-use super::tool::Tool;
+use super::tool::{Tool, echo};
+
+/// What a complaint about a call's arguments may take: several values and their names fit, a whole file does not.
+const PROBLEM_CHARS: usize = 1_000;
 
 /// Tools by name; the order is fixed, so that every request of a session begins alike.
 #[derive(Clone)]
@@ -53,12 +57,16 @@ impl Toolbox {
         let name = &call.name;
         let Some(tool) = self.get(name) else {
             return Err(format!(
-                "there is no tool {name:?}; the tools are: {}",
+                "there is no tool {:?}; the tools are: {}",
+                echo(name),
                 self.names().collect::<Vec<_>>().join(", ")
             ));
         };
         let spec = tool.spec();
-        let complaint = |problem: &str| format!("{name} was not run: {problem}. Its parameters: {}", spec.parameters);
+        let complaint = |problem: &str| {
+            let problem = cut::middle(problem, PROBLEM_CHARS);
+            format!("{name} was not run: {problem}. Its parameters: {}", spec.parameters)
+        };
         match &call.input {
             ToolInput::Invalid { problem, .. } => {
                 Err(complaint(&format!("the arguments are not a JSON object ({problem})")))

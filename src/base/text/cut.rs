@@ -1,5 +1,7 @@
 //! Cutting on grapheme boundaries: a prefix or a suffix of at most so many characters.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::GraphemeCursor;
 
 /// The longest prefix of `text` of at most `chars` characters (Unicode scalar values) that ends on a grapheme boundary.
@@ -67,6 +69,15 @@ pub fn ellipsis(text: &str, chars: usize) -> String {
     format!("{}…", head(text, chars.saturating_sub(1)))
 }
 
+/// `text` itself, or its head and its tail, `chars` characters with the ellipsis between them.
+pub fn middle(text: &str, chars: usize) -> Cow<'_, str> {
+    if text.len() <= chars || text.chars().count() <= chars {
+        return Cow::Borrowed(text);
+    }
+    let kept = chars.saturating_sub(1);
+    Cow::Owned(format!("{}…{}", head(text, kept - kept / 2), tail(text, kept / 2)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +91,8 @@ mod tests {
         assert_eq!(head(text, 8), "x👩‍👩‍👧‍👦");
         assert_eq!(tail(text, 4), "y");
         assert_eq!(ellipsis(text, 4), "x…");
+        assert_eq!([middle(text, 9), middle(text, 8), middle(text, 4)], [text, "x…y", "x…y"]);
+        assert_eq!([middle("abcdef", 6), middle("abcdef", 5), middle("abcdef", 0)], ["abcdef", "ab…ef", "…"]);
     }
 
     #[test]

@@ -74,6 +74,7 @@ pub struct ExecuteBash {
 struct Arguments {
     command: String,
     /// Seconds.
+    #[serde(default, deserialize_with = "arguments::number")]
     timeout: Option<f64>,
     background: Option<Background>,
 }

@@ -99,12 +99,12 @@ impl FindFiles {
     fn find(&self, base: &Path, glob: &Glob, context: &ToolContext<'_>) -> Output {
         let root = glob.root();
         if !self.workspace.may_read(root) {
-            let shown = self.workspace.shown(root);
+            let shown = self.workspace.named(root);
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be looked into"));
         }
         if !root.is_dir() {
             let is_file = base.is_file();
-            let shown = self.workspace.shown(base);
+            let shown = self.workspace.named(base);
             return match (is_file, base.exists()) {
                 (true, _) => Output::error(format!("{shown} is a file; path must be a folder")),
                 // The glob's own folders do not exist: a true answer, no mistake.
@@ -157,7 +157,7 @@ impl FindFiles {
             let footer = if notes.is_empty() { None } else { Some(format!("({})", notes.join("; "))) };
             return Output { footer, ..Output::ok(text.join("\n")) };
         }
-        let mut text = format!("no file matches under {}", self.workspace.shown(root));
+        let mut text = format!("no file matches under {}", self.workspace.named(root));
         if !folders.paths.is_empty() {
             let names: Vec<String> = folders.paths.iter().map(|path| shown(path) + "/").collect();
             text.push_str(&format!("; folders do: {}", names.join(", ")));

@@ -44,6 +44,7 @@ pub struct ListFiles {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path: Option<String>,
+    #[serde(default, deserialize_with = "arguments::whole")]
     depth: Option<usize>,
 }
 
@@ -76,7 +77,7 @@ impl ListFiles {
     }
 
     fn list(&self, root: &Path, depth: usize, context: &ToolContext<'_>) -> Output {
-        let shown = self.workspace.shown(root);
+        let shown = self.workspace.named(root);
         if !self.workspace.may_read(root) {
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be listed"));
         }

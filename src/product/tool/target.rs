@@ -14,7 +14,7 @@ use crate::base::path::canonical;
 pub struct Target {
     /// Absolute, links followed.
     pub path: PathBuf,
-    /// As it is shown to the model.
+    /// As a message to the model names it.
     pub shown: String,
     named: PathBuf,
 }
@@ -35,7 +35,7 @@ impl Target {
     /// The path is closed by `sandbox.deny_read`.
     pub fn new(workspace: &Workspace, path: &str) -> Result<Self, String> {
         let named = workspace.resolve(path);
-        let shown = workspace.shown(&named);
+        let shown = workspace.named(&named);
         if !workspace.may_read(&named) {
             return Err(format!("reading {shown} is closed by sandbox.deny_read"));
         }

@@ -6,7 +6,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::base::path::{canonical, fold, open_home};
 use crate::base::text::visible;
-use crate::kernel::tool::Subject;
+use crate::kernel::tool::{Subject, echo};
 
 /// The folder a session works in, and the paths that are closed to our own tools.
 #[derive(Debug)]
@@ -57,6 +57,11 @@ impl Workspace {
             Ok(inside) => visible::line(&inside.to_string_lossy()).into_owned(),
             Err(_) => visible::line(&path.to_string_lossy()).into_owned(),
         }
+    }
+
+    /// How a message names a path the model passed: as it is shown, a long one without its middle.
+    pub fn named(&self, path: &Path) -> String {
+        echo(&self.shown(path)).into_owned()
     }
 
     /// The globs of `deny_read`, absolute; a walk picks those that can match below it instead of asking

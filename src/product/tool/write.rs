@@ -76,7 +76,7 @@ impl WriteFile {
             Standing::Current | Standing::Unknown => {}
         }
         if let Some(file) = blocking_parent(&target.path) {
-            return Err(format!("cannot make {shown}: {} is not a folder", self.workspace.shown(file)));
+            return Err(format!("cannot make {shown}: {} is not a folder", self.workspace.named(file)));
         }
         let new_hash = seen::hash(content.as_bytes());
         let is_same = old.as_ref().is_some_and(|old| old.hash == new_hash && old.bytes == content.len() as u64);

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::base::json::whole;
+
 /// A text of the chunk, borrowed from it where it holds no escapes.
 ///
 /// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
@@ -221,7 +223,7 @@ fn content(value: &Value) -> (Option<Text<'_>>, Option<Text<'_>>) {
 
 fn call(value: &Value) -> CallPiece<'_> {
     CallPiece {
-        index: value.get("index").and_then(number),
+        index: value.get("index").and_then(whole),
         id: match value.get("id") {
             Some(Value::Number(id)) => Some(Text(Cow::Owned(id.to_string()))),
             _ => string(value, "id"),
@@ -245,7 +247,7 @@ fn string<'a>(value: &'a Value, name: &str) -> Option<Text<'a>> {
 }
 
 fn tokens(value: &Value) -> Option<Tokens> {
-    let given = |of: &Value, name: &str| of.get(name).and_then(number);
+    let given = |of: &Value, name: &str| of.get(name).and_then(whole);
     let inner = |name: &str| value.get(name).filter(|inner| inner.is_object());
     value.is_object().then(|| Tokens {
         prompt_tokens: given(value, "prompt_tokens"),
@@ -259,16 +261,4 @@ fn tokens(value: &Value) -> Option<Tokens> {
         prompt_cache_hit_tokens: given(value, "prompt_cache_hit_tokens"),
         cached_tokens: given(value, "cached_tokens"),
     })
-}
-
-/// A count, however it is written: 5, 5.0, "5".
-fn number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number.as_u64().or_else(|| {
-            let whole = number.as_f64().filter(|number| (0.0..1e15).contains(number))?;
-            format!("{whole:.0}").parse().ok()
-        }),
-        Value::String(text) => text.parse().ok(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    }
 }

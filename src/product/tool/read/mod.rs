@@ -45,9 +45,9 @@ pub struct ReadFile {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "arguments::whole")]
     offset: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "arguments::whole")]
     limit: Option<u64>,
 }
 

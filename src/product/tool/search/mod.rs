@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::base::json::Object;
 use crate::base::text::numbers::count;
 use crate::base::text::visible;
-use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec, echo};
 use crate::product::tool::arguments;
 use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::walk::glob::Glob;
@@ -55,7 +55,9 @@ struct Arguments {
     path: Option<String>,
     glob: Option<String>,
     ignore_case: Option<bool>,
+    #[serde(default, deserialize_with = "arguments::whole")]
     context: Option<usize>,
+    #[serde(default, deserialize_with = "arguments::whole")]
     max_results: Option<usize>,
 }
 
@@ -125,7 +127,7 @@ impl SearchFiles {
     fn search(&self, request: &Request, context: &ToolContext<'_>) -> Output {
         let root = &request.root;
         if !self.workspace.may_read(root) {
-            let shown = self.workspace.shown(root);
+            let shown = self.workspace.named(root);
             return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be searched"));
         }
         if !request.base.exists() {
@@ -268,7 +270,7 @@ impl Search<'_> {
 
     fn named_file(&self) -> Output {
         let root = &self.request.root;
-        let shown = self.tool.workspace.shown(root);
+        let shown = self.tool.workspace.named(root);
         let file = match self.searcher(Named::Itself).search(root) {
             Ok(file) => file,
             Err(Unsearched::TooLarge) => {
@@ -288,14 +290,14 @@ impl Search<'_> {
     }
 
     fn nothing_found(&self, report: &Report, searched: u64, skipped: &[String]) -> Output {
-        let shown = self.tool.workspace.shown(&self.request.root);
+        let shown = self.tool.workspace.named(&self.request.root);
         let mut text = match (searched, &self.request.glob_text) {
-            (0, Some(glob)) => format!("no match: no file under {shown} fits the glob {}", visible::line(glob)),
+            (0, Some(glob)) => format!("no match: no file under {shown} fits the glob {}", visible::line(&echo(glob))),
             (_, Some(glob)) => {
                 format!(
                     "no match in {} under {shown} that fit the glob {}",
                     count(searched, "file"),
-                    visible::line(glob)
+                    visible::line(&echo(glob))
                 )
             }
             (_, None) => format!("no match in {} under {shown}", count(searched, "file")),

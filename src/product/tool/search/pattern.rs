@@ -3,6 +3,8 @@
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
+use crate::kernel::tool::echo;
+
 /// The most a compiled regex may take, in bytes: a pattern of some thousand words fits, a repetition gone wild does not.
 const SIZE_LIMIT_BYTES: usize = 16 << 20;
 
@@ -63,7 +65,8 @@ fn lets_dot_match_line_breaks(pattern: &str) -> bool {
 /// The last line of what the parser says; the lines before it draw arrows under the pattern.
 fn complaint(pattern: &str, error: &str) -> String {
     let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(error);
-    let reason = last.trim().trim_start_matches("error: ");
+    let reason = echo(last.trim().trim_start_matches("error: "));
+    let pattern = echo(pattern);
     format!(
         "bad pattern {pattern:?}: {reason}; it is a regex in Rust's syntax, so to search for . * + ? ( ) [ ] {{ }} | ^ $ or \\ put \\ before them"
     )

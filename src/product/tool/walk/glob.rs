@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::overrides::{Override, OverrideBuilder};
 
+use crate::kernel::tool::echo;
 use crate::product::tool::workspace::Workspace;
 
 /// A compiled glob and where it applies.
@@ -35,7 +36,7 @@ impl Glob {
         let (root, rest) = split(workspace, base, pattern);
         let mut builder = OverrideBuilder::new(&root);
         let matcher = builder.add(&rest).and_then(|builder| builder.build());
-        let matcher = matcher.map_err(|error| format!("bad glob {pattern}: {}", complaint(&error)))?;
+        let matcher = matcher.map_err(|error| format!("bad glob {}: {}", echo(pattern), echo(&complaint(&error))))?;
         Ok(Self { names_something: names_something(&rest), depth: depth(&rest), root, matcher })
     }
 
