@@ -137,3 +137,40 @@ fn a_missing_file_gets_a_suggestion() {
     let told = host.tool("read_file", json!({"path": "src/man.rs"}));
     assert!(told.contains("src/man.rs") && told.contains("src/main.rs"), "{told}");
 }
+
+#[test]
+fn a_failure_repeats_no_long_value() {
+    let host = Host::new();
+    let long = "*[".repeat(50_000);
+    let path = "ä/".repeat(2_000);
+    let failing = [
+        Call::new("c1", &long, json!({})),
+        Call::new("c2", "find_files", json!({"pattern": long})),
+        Call::new("c3", "search_files", json!({"pattern": long})),
+        Call::new("c4", "read_file", json!({"path": path})),
+        Call::new("c5", "list_files", json!({"path": path})),
+        Call::new("c6", "list_files", json!({"depth": long})),
+        Call::new("c7", "read_file", json!({ long.as_str(): 1 })),
+        Call::new("c8", "search_files", json!({"pattern": "x", "glob": format!("{}x", "*".repeat(50_000))})),
+    ];
+    let ids: Vec<String> = (1..=failing.len()).map(|number| format!("c{number}")).collect();
+    host.script([calls(failing), say("done")]);
+    host.task("go").run().ok();
+    for id in ids {
+        let said = host.request(1).result(&id).to_owned();
+        assert!(!said.is_empty() && said.chars().count() < 1_500, "{id}: {said}");
+    }
+}
+
+#[test]
+fn numbers_may_be_texts_and_complaints_are_in_words() {
+    let host = Host::new();
+    host.file("f.txt", "one\ntwo\nthree\n");
+    let read = host.tool("read_file", json!({"path": "f.txt", "offset": "2", "limit": "1"}));
+    assert!(read.contains("two") && !read.contains("one") && !read.contains("three"), "{read}");
+    let complaint = host.tool("read_file", json!({"path": "f.txt", "offset": "two"}));
+    assert!(complaint.contains("offset: expected a whole number from 0, not \"two\""), "{complaint}");
+    std::os::unix::fs::symlink("loop", host.work().join("loop")).unwrap();
+    let looping = host.tool("list_files", json!({"path": "loop"}));
+    assert!(looping.contains("a link to loop") && !looping.contains("did you mean"), "{looping}");
+}

@@ -4,9 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use super::workspace::Workspace;
 use crate::base::text::likeness::alike;
 use crate::base::text::visible;
+use crate::kernel::tool::echo;
 
 /// Names of a folder that are compared at most; a folder with more is not for guessing.
 const MAX_NAMES: usize = 5_000;
@@ -28,12 +31,21 @@ pub fn explain(workspace: &Workspace, path: &Path, wanted: Wanted) -> String {
         Wanted::File => "file",
         Wanted::Any => "file or folder",
     };
-    let start = format!("no such {what}: {}", workspace.shown(path));
+    let start = format!("no such {what}: {}", workspace.named(path));
+    match path.metadata() {
+        Ok(found) if !found.is_dir() => return format!("{} is not a folder", workspace.named(path)),
+        Ok(_) => return start,
+        Err(error) => {
+            if let Ok(target) = path.read_link() {
+                return format!("{start}; {}", broken_link(&target, &error));
+            }
+        }
+    }
     let Some((folder, name, rest)) = deepest(path) else {
         return start;
     };
     if !folder.is_dir() {
-        return format!("{start}; {} is not a folder", workspace.shown(&folder));
+        return format!("{start}; {} is not a folder", workspace.named(&folder));
     }
     let names = names(workspace, &folder);
     let near = alike(&name, &names, MAX_SHOWN);
@@ -45,22 +57,32 @@ pub fn explain(workspace: &Workspace, path: &Path, wanted: Wanted) -> String {
         if missing_folder && !whole.is_empty() { whole } else { near.iter().map(|name| folder.join(name)).collect() };
     let mut text = start;
     if missing_folder {
-        text.push_str(&format!("; there is no folder {}", workspace.shown(&folder.join(&name))));
+        text.push_str(&format!("; there is no folder {}", workspace.named(&folder.join(&name))));
     }
     let suggested: Vec<String> = suggested.iter().map(|path| workspace.shown(path)).collect();
     if !suggested.is_empty() {
         text.push_str(&format!("; did you mean {}?", suggested.join(" or ")));
     } else if names.is_empty() {
-        text.push_str(&format!("; {} is empty", workspace.shown(&folder)));
+        text.push_str(&format!("; {} is empty", workspace.named(&folder)));
     } else {
         let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
         let some: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| visible::line(name)).collect();
-        let (folder, some) = (workspace.shown(&folder), some.join(", "));
+        let (folder, some) = (workspace.named(&folder), some.join(", "));
         text.push_str(&format!(
             "; nothing in {folder} has a name like it ({some}{more}); find_files can look elsewhere"
         ));
     }
     text
+}
+
+/// Why a link leads nowhere.
+fn broken_link(target: &Path, error: &std::io::Error) -> String {
+    let end = match Errno::from_io_error(error) {
+        Some(Errno::LOOP) => "and so on, without end",
+        Some(Errno::NOENT | Errno::NOTDIR) => "which is not there",
+        Some(_) | None => "which cannot be reached",
+    };
+    format!("it is a link to {}, {end}", echo(&visible::line(&target.to_string_lossy())))
 }
 
 /// The deepest folder that exists, the name that is missing in it, and what would follow.
@@ -105,6 +127,13 @@ mod tests {
             explain("scr/deep/lib.rs"),
             "no such file: scr/deep/lib.rs; there is no folder scr; did you mean src/deep/lib.rs?"
         );
+        for (name, target) in [("loop", "loop"), ("there", "back"), ("back", "there"), ("dangling", "gone")] {
+            std::os::unix::fs::symlink(target, workspace.cwd().join(name)).unwrap();
+        }
+        assert_eq!(explain("loop"), "no such file: loop; it is a link to loop, and so on, without end");
+        assert_eq!(explain("there"), "no such file: there; it is a link to back, and so on, without end");
+        assert_eq!(explain("dangling"), "no such file: dangling; it is a link to gone, which is not there");
+        assert!(explain(&"ä/".repeat(2_000)).chars().count() < 700);
         assert_eq!(explain("readme.MD"), "no such file: readme.MD; did you mean README.md?");
         assert_eq!(explain("README.md/x"), "no such file: README.md/x; README.md is not a folder");
         assert_eq!(explain("empty/x"), "no such file: empty/x; empty is empty");
