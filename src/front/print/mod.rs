@@ -134,7 +134,8 @@ impl<'a, 'b> Printer<'a, 'b> {
                 self.out.talk(&format!("{mark} {}", clean::line(&notice.text)));
             }
             Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
-                let line = ellipsis(&visible::line(format!("∙ {name} {}", target(arguments)).trim_end()), PROGRESS_CHARS);
+                let line =
+                    ellipsis(&visible::line(format!("∙ {name} {}", target(arguments)).trim_end()), PROGRESS_CHARS);
                 self.out.talk(&self.out.inked(Ink::Dim, &line));
             }
             Event::ToolFinished { ok: false, output, .. } if self.talk != Talk::Quiet => {
