@@ -144,7 +144,7 @@ fn task(
     for notice in &loaded.notices {
         printer.event(&Event::Notice(notice.clone()));
     }
-    let choice = choose(&loaded, env)?;
+    let choice = choose(&loaded, env, stop.cancel())?;
     let session = match (&task.session, task.resume) {
         (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
         (None, true) => Which::Open(Selector::Newest),

@@ -61,7 +61,7 @@ pub fn run(
 
     let env = surroundings(env, &project, scratch.path());
     let loaded = load(&env, &flags(&recording))?;
-    let choice = choose(&loaded, &env)?;
+    let choice = choose(&loaded, &env, stop.cancel())?;
     let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept };
     let assembled = headless(parts)?;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {PROMPT}", project.display()));

@@ -1,6 +1,7 @@
 //! Configurations as files and variables make them, from the six layers to the choice of a model.
 
 use super::*;
+use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::product::error::Kind;
 use crate::product::provider::Choice;
@@ -65,7 +66,7 @@ impl World {
     }
 
     pub fn choose(&self) -> Result<Choice, Error> {
-        choose_among(&self.load(), &self.env, &[], PROBE_BUDGET)
+        choose_among(&self.load(), &self.env, &Cancel::new(), &[], PROBE_BUDGET)
     }
 
     pub fn asked(&self) -> (String, String, String) {

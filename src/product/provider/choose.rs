@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::key::{self, RunKeys};
 use super::{Choice, Wanted, build, probe};
+use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::product::config::Loaded;
@@ -19,10 +20,10 @@ use crate::product::error::Error;
 /// # Errors
 ///
 /// Usage: a provider nobody knows, or one without an address or a model. Provider: no key, or nobody to ask at all.
-pub fn choose(loaded: &Loaded, env: &Env) -> Result<Choice, Error> {
+pub fn choose(loaded: &Loaded, env: &Env, cancel: &Cancel) -> Result<Choice, Error> {
     let servers = local_servers(&loaded.values);
     let servers: Vec<_> = servers.iter().map(|(name, address)| (*name, address.as_str())).collect();
-    choose_among(loaded, env, &servers, probe::PROBE_BUDGET)
+    choose_among(loaded, env, cancel, &servers, probe::PROBE_BUDGET)
 }
 
 /// [`choose`], with the servers of this machine that are looked for if nothing else can be asked.
@@ -30,7 +31,13 @@ pub fn choose(loaded: &Loaded, env: &Env) -> Result<Choice, Error> {
 /// # Errors
 ///
 /// As [`choose`].
-pub fn choose_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget: Duration) -> Result<Choice, Error> {
+pub fn choose_among(
+    loaded: &Loaded,
+    env: &Env,
+    cancel: &Cancel,
+    servers: &[(&str, &str)],
+    budget: Duration,
+) -> Result<Choice, Error> {
     let model = model_in_force(&loaded.values);
     let spec = model.and_then(|held| specs(&held.value).next());
     let wanted = match (provider_named(&loaded.values), spec) {
@@ -45,7 +52,7 @@ pub fn choose_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget
         }
     };
     let fallbacks = model.map(|held| specs(&held.value).skip(1).map(str::to_owned).collect()).unwrap_or_default();
-    let mut choice = build(loaded, env, &wanted)?;
+    let mut choice = build(loaded, env, &wanted, cancel)?;
     choice.fallbacks = fallbacks;
     if let (Some(run), RunKeys::No) = (&loaded.run_key, wanted.run_keys) {
         let text = format!(
@@ -63,11 +70,11 @@ pub fn choose_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget
 /// # Errors
 ///
 /// As [`choose`].
-pub fn choose_named(loaded: &Loaded, env: &Env, spec: &str, start: &Choice) -> Result<Choice, Error> {
+pub fn choose_named(loaded: &Loaded, env: &Env, cancel: &Cancel, spec: &str, start: &Choice) -> Result<Choice, Error> {
     let (provider, id) = split(spec, Some(&start.provider), &loaded.values);
     let provider = provider.unwrap_or(&start.provider).to_owned();
     let run_keys = if provider == start.provider { start.run_keys } else { RunKeys::No };
-    build(loaded, env, &Wanted { provider, model: Some(id.to_owned()), run_keys })
+    build(loaded, env, &Wanted { provider, model: Some(id.to_owned()), run_keys }, cancel)
 }
 
 /// With `--provider`, `-m` is taken whole; else it may name another provider.

@@ -6,10 +6,8 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
-
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
@@ -29,30 +27,30 @@ exec 3<&-
 exec sh -c "$1""#;
 
 /// Runs `sh -c text` in the home folder and takes what it prints as the key. Its errors go to the terminal, since it may
-/// have something to say to the user; it cannot read what is typed. It is ended after 30 s, and with this program.
+/// have something to say to the user; it cannot read what is typed. It is ended after 30 s, when `cancel` is thrown, and
+/// with this program.
 ///
 /// # Errors
 ///
 /// A noun phrase or sentence without the command's output: it may hold half a secret.
-pub fn run(text: &str, env: &Env) -> Result<Secret, String> {
-    let ears = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    run_within(text, env, PATIENCE, ears.into_iter().filter(|kind| is_caught(*kind)).collect())
+pub fn run(text: &str, env: &Env, cancel: &Cancel) -> Result<Secret, String> {
+    run_within(text, env, PATIENCE, cancel)
 }
 
 /// What happens while a command runs.
 enum Heard {
     Printed(std::io::Result<Vec<u8>>),
-    Signal,
+    Cancelled,
 }
 
 /// Why a command is no longer waited for.
 enum Stopped {
-    Signal,
+    Cancelled,
     Late,
     Failed(std::io::Error),
 }
 
-fn run_within(text: &str, env: &Env, patience: Duration, ears: Vec<SignalKind>) -> Result<Secret, String> {
+fn run_within(text: &str, env: &Env, patience: Duration, cancel: &Cancel) -> Result<Secret, String> {
     let folder = env.home.as_deref().filter(|home| home.is_dir()).unwrap_or(Path::new("/"));
     let mut command = Command::new("sh");
     command.args(["-c", LEASH, "sh", text]).current_dir(folder).env_clear().envs(&env.vars);
@@ -71,17 +69,13 @@ fn run_within(text: &str, env: &Env, patience: Duration, ears: Vec<SignalKind>) 
             let _ = tell.send(Heard::Printed(read.map(|_| bytes)));
         });
     }
-    let over = Cancel::new();
-    if !ears.is_empty() {
-        let (over, tell) = (over.clone(), tell.clone());
-        std::thread::spawn(move || listen(ears, &over, &tell));
-    }
+    // Nobody listens any more once the command has ended.
+    let _on_cancel = cancel.on_cancel(move || drop(tell.send(Heard::Cancelled)));
     let ended = follow(&mut child, &heard, deadline);
-    over.cancel();
     let (printed, status) = ended.map_err(|why| {
         end(&mut child);
         match why {
-            Stopped::Signal => "the command was interrupted".to_owned(),
+            Stopped::Cancelled => "the command was interrupted".to_owned(),
             Stopped::Late => format!("the command did not end within {} s", patience.as_secs()),
             Stopped::Failed(error) => error.to_string(),
         }
@@ -112,7 +106,7 @@ fn follow(child: &mut Child, heard: &Receiver<Heard>, deadline: Instant) -> Resu
         }
         match heard.recv_timeout(wait) {
             Ok(Heard::Printed(bytes)) => printed = Some(bytes.map_err(Stopped::Failed)?),
-            Ok(Heard::Signal) => return Err(Stopped::Signal),
+            Ok(Heard::Cancelled) => return Err(Stopped::Cancelled),
             Err(_) if left.is_zero() => return Err(Stopped::Late),
             Err(_) => {}
         }
@@ -136,34 +130,6 @@ fn release(leash: Option<ChildStdin>) {
     }
 }
 
-/// Tells of the first of these signals, until it is over.
-fn listen(ears: Vec<SignalKind>, over: &Cancel, tell: &Sender<Heard>) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
-    runtime.block_on(async {
-        let any = async {
-            let mut signals: Vec<_> = ears.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-            std::future::poll_fn(|context| {
-                let caught = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
-                if caught { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-            })
-            .await;
-        };
-        tokio::select! {
-            () = any => { let _ = tell.send(Heard::Signal); }
-            () = over.cancelled() => {}
-        }
-    });
-}
-
-/// Whether this program catches a signal. Where it does not, the signal ends it or means nothing to it, and listening
-/// would change that for good.
-fn is_caught(kind: SignalKind) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim);
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
-    mask >> (kind.as_raw_value() - 1) & 1 == 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,16 +141,16 @@ mod tests {
 
     #[test]
     fn what_it_prints_is_the_key() {
-        assert_eq!(run("printf 'k-%s\\n' $NAME", &env()).unwrap().expose(), "k-value");
-        assert!(run("exit 3", &env()).unwrap_err().contains("failed"));
-        assert!(run("true", &env()).unwrap_err().contains("nothing"));
-        assert!(run("echo k-1; echo k-2", &env()).is_err_and(|error| !error.contains("k-1")));
+        assert_eq!(run("printf 'k-%s\\n' $NAME", &env(), &Cancel::new()).unwrap().expose(), "k-value");
+        assert!(run("exit 3", &env(), &Cancel::new()).unwrap_err().contains("failed"));
+        assert!(run("true", &env(), &Cancel::new()).unwrap_err().contains("nothing"));
+        assert!(run("echo k-1; echo k-2", &env(), &Cancel::new()).is_err_and(|error| !error.contains("k-1")));
     }
 
     #[test]
     fn one_that_hangs_is_ended_with_its_children() {
         for text in ["sleep 300 & sleep 300", "echo k-1; exec sleep 300 >/dev/null"] {
-            let error = run_within(text, &env(), Duration::from_millis(100), Vec::new()).unwrap_err();
+            let error = run_within(text, &env(), Duration::from_millis(100), &Cancel::new()).unwrap_err();
             assert!(error.contains("within"), "{error}");
         }
     }
@@ -194,29 +160,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pid = folder.path().join("pid");
         let text = format!("sleep 300 >/dev/null 2>&1 & echo $! >{}; echo k-1", pid.display());
-        assert_eq!(run(&text, &env()).unwrap().expose(), "k-1");
+        assert_eq!(run(&text, &env(), &Cancel::new()).unwrap().expose(), "k-1");
         let pid = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 
     #[test]
-    fn a_signal_that_is_caught_ends_it() {
-        // One that nothing else in the tests listens to.
-        let kind = SignalKind::user_defined2();
-        assert!(!is_caught(kind));
+    fn one_that_is_cancelled_is_ended() {
         let folder = tempfile::tempdir().unwrap();
-        let (ready, started) = (folder.path().join("ready"), Instant::now());
+        let (ready, started, cancel) = (folder.path().join("ready"), Instant::now(), Cancel::new());
         let text = format!("touch {}; exec sleep 300", ready.display());
-        let killer = std::thread::spawn(move || {
-            while !(ready.exists() && is_caught(kind)) {
+        let thrown = cancel.clone();
+        let thrower = std::thread::spawn(move || {
+            while !ready.exists() {
                 assert!(started.elapsed() < PATIENCE);
                 std::thread::yield_now();
             }
-            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR2).unwrap();
+            thrown.cancel();
         });
-        let error = run_within(&text, &env(), PATIENCE, vec![kind]).unwrap_err();
+        let error = run(&text, &env(), &cancel).unwrap_err();
         assert!(error.contains("interrupted") && started.elapsed() < PATIENCE, "{error}");
-        killer.join().unwrap();
+        thrower.join().unwrap();
     }
 }

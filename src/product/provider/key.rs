@@ -3,6 +3,7 @@
 //! Shows no key to anyone, and does not decide which provider is asked.
 
 use super::{Wanted, command};
+use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::base::secret::{is_secret_field, of_header};
 use crate::product::auth::secret::Secret;
@@ -126,7 +127,13 @@ pub fn known_secrets(loaded: &Loaded, env: &Env, in_use: Option<&Secret>) -> Vec
 /// # Errors
 ///
 /// Provider: there is none although one is wanted, or what is there is no key.
-pub fn find(loaded: &Loaded, env: &Env, wanted: &Wanted, wants_key: bool) -> Result<Option<Secret>, Error> {
+pub fn find(
+    loaded: &Loaded,
+    env: &Env,
+    wanted: &Wanted,
+    wants_key: bool,
+    cancel: &Cancel,
+) -> Result<Option<Secret>, Error> {
     let name = &wanted.provider;
     match look(loaded, env, name, wanted.run_keys) {
         Found::Key { key: Some(key), place } => {
@@ -139,7 +146,7 @@ pub fn find(loaded: &Loaded, env: &Env, wanted: &Wanted, wants_key: bool) -> Res
         Found::Key { key: None, place } => {
             let held = loaded.values.at(&["providers", name, "api_key"]);
             let command = held.and_then(|held| held.value.as_str()?.strip_prefix('!')).unwrap_or_default();
-            let key = command::run(command, env);
+            let key = command::run(command, env, cancel);
             key.map(Some).map_err(|error| Error::provider(format!("no key for {name}: {place}: {error}")))
         }
         Found::Nowhere { places } if wants_key => {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::secret::is_secret_field;
@@ -74,7 +75,7 @@ pub struct Wanted {
 /// # Errors
 ///
 /// As [`choose::choose`].
-pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
+pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Result<Choice, Error> {
     let values = &loaded.values;
     let name = wanted.provider.as_str();
     if name == REPLAY {
@@ -98,7 +99,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted) -> Result<Choice, Erro
     };
     let wants_key = configured("api_key").is_some()
         || (known.is_some() && !is_local && !headers.iter().any(|(header, _)| is_secret_field(header)));
-    let key = key::find(loaded, env, wanted, wants_key)?;
+    let key = key::find(loaded, env, wanted, wants_key, cancel)?;
     Ok(Choice {
         provider: name.to_owned(),
         info: info(values, name, &model),

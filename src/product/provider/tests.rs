@@ -3,6 +3,7 @@
 use super::choose::{choose_among, choose_named};
 use super::key::known_secrets;
 use super::*;
+use crate::base::cancel::Cancel;
 use crate::product::config::ProjectTrust;
 use crate::product::config::tests::{World, triple, two};
 use crate::product::error::Kind;
@@ -37,8 +38,9 @@ fn keys_of_the_command_stay_with_the_provider_named() {
     let world = two(&json!({})).key("k-option").flag("--model", "model", json!("other/other-model"));
     assert_eq!(world.asked(), triple("other", "other-model", "k-option"));
     let start = world.choose().unwrap();
-    let key =
-        |spec: &str| choose_named(&world.load(), &world.env, spec, &start).unwrap().key.unwrap().expose().to_owned();
+    let key = |spec: &str| {
+        choose_named(&world.load(), &world.env, &Cancel::new(), spec, &start).unwrap().key.unwrap().expose().to_owned()
+    };
     assert_eq!(
         (key("mock/test-model"), key("other/x"), key("other-model")),
         ("k-mock".into(), "k-option".into(), "k-option".into())
@@ -190,8 +192,14 @@ fn a_local_server_needs_neither_key_nor_model() {
     named["provider"] = json!("llamacpp");
     assert_eq!(World::new().user(&named).asked(), triple("llamacpp", "some-local-model", ""));
     let world = World::new().user(&local);
-    let found =
-        choose_among(&world.load(), &world.env, &[("llamacpp", &address)], std::time::Duration::from_secs(5)).unwrap();
+    let found = choose_among(
+        &world.load(),
+        &world.env,
+        &Cancel::new(),
+        &[("llamacpp", &address)],
+        std::time::Duration::from_secs(5),
+    )
+    .unwrap();
     assert_eq!((found.provider.as_str(), found.model.as_str(), found.local), ("llamacpp", "some-local-model", true));
 }
 
