@@ -18,7 +18,7 @@ use crate::product::error::Error;
 use crate::product::provider::choose::choose;
 
 use super::one_shot::{self, Asked, Goal};
-use super::{Printer, Style};
+use super::{Printer, Style, Talk};
 
 /// The broken project: path and content of each file.
 const PROJECT: [(&str, &str); 5] = [
@@ -68,6 +68,9 @@ pub fn run(
     let asked = Asked { prompt: Some(PROMPT.to_owned()), reading: Reading::Never };
     let code = one_shot::run(assembled, &asked, Goal::GreenCommand, stop, &mut Printer::new(out, style))?;
     out.talk(changes(&project).trim_end());
+    if code == 0 && style.talk != Talk::Quiet {
+        out.talk("On a project of your own: set a key, such as ANTHROPIC_API_KEY, and run agent -p \"what to do\".");
+    }
     if keep.is_some() {
         out.talk(&format!("The project is kept in {}.", project.display()));
     }
