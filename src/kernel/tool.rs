@@ -112,6 +112,8 @@ pub struct Output {
     pub is_error: bool,
     /// Where the whole of a long output was kept.
     pub full_output: Option<PathBuf>,
+    /// Why the whole of a long output was not kept, where it was meant to be.
+    pub not_kept: Option<String>,
     /// A hash of the whole cleaned output and its status, without times, paths or ids of jobs.
     /// `None` where `text` and `footer` are the whole and hold no such thing.
     pub fingerprint: Option<u64>,

@@ -6,8 +6,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use super::tool::{Captured, Gap, Limits, Output};
 use crate::base::text::{cut, numbers};
 
@@ -26,7 +24,7 @@ pub fn fit(output: &Output, limits: Limits) -> Fitted {
     let mut text = String::with_capacity(cut.head.len() + cut.tail.len() + 256);
     text.push_str(cut.head);
     if let Some(omitted) = &cut.omitted {
-        on_own_line(&mut text, &omitted.line(output.full_output.as_deref()));
+        on_own_line(&mut text, &omitted.line(output));
         if !cut.tail.is_empty() {
             text.push('\n');
         }
@@ -108,10 +106,14 @@ struct Omitted {
 }
 
 impl Omitted {
-    fn line(&self, full_output: Option<&Path>) -> String {
+    fn line(&self, output: &Output) -> String {
         let [chars, all_chars, first, last, all_lines] =
             [self.chars, self.all_chars, self.first_line, self.last_line, self.all_lines].map(numbers::grouped);
-        let rest = full_output.map_or_else(String::new, |path| format!("; full output: {}", path.display()));
+        let rest = match (&output.full_output, &output.not_kept) {
+            (Some(path), _) => format!("; full output: {}", path.display()),
+            (None, Some(reason)) => format!("; the full output could not be kept: {reason}"),
+            (None, None) => String::new(),
+        };
         format!("[... {chars} of {all_chars} characters omitted (lines {first}–{last} of {all_lines}){rest} ...]")
     }
 }

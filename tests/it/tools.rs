@@ -174,3 +174,13 @@ fn numbers_may_be_texts_and_complaints_are_in_words() {
     let looping = host.tool("list_files", json!({"path": "loop"}));
     assert!(looping.contains("a link to loop") && !looping.contains("did you mean"), "{looping}");
 }
+
+#[test]
+fn output_that_no_disk_takes_is_told_to_be_lost() {
+    let host = Host::new();
+    // A file where the folder would be.
+    host.file(host.data_dir().join("output"), "");
+    let told = host.tool("execute_bash", json!({"command": "seq 20000"}));
+    assert!(told.contains("; the full output could not be kept: "), "{told:.300}");
+    assert!(told.ends_with("exit code: 0"));
+}

@@ -40,6 +40,16 @@ fn the_middle_goes_by_characters() {
 }
 
 #[test]
+fn what_could_not_be_kept_is_told() {
+    let mut output = Output { not_kept: Some("no space left on the disk".into()), ..Output::ok("x".repeat(9)) };
+    let marker = "[... 5 of 9 characters omitted (lines 1–1 of 1); the full output could not be kept: no space left on the disk ...]";
+    assert_eq!(fit(&output, limits(4, 9)).text, format!("xx\n{marker}\nxx"));
+    assert_eq!(fit(&output, limits(9, 9)).text, "x".repeat(9));
+    output.not_kept = None;
+    assert!(fit(&output, limits(4, 9)).text.contains("(lines 1–1 of 1) ...]"));
+}
+
+#[test]
 fn then_by_lines() {
     let text: String = (1..=3000).map(|number| format!("row {number}\n")).collect();
     let shown = fitted(&text, limits(100_000, 4));

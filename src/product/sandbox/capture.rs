@@ -7,6 +7,7 @@
 mod tests;
 
 use std::hash::Hasher;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use twox_hash::XxHash3_64;
@@ -37,8 +38,8 @@ pub struct Capture {
 pub struct Outcome {
     /// The cleaned text, its middle missing where it was long.
     pub text: Captured,
-    /// The file with all of it, where it exceeds the limits.
-    pub full_output: Option<PathBuf>,
+    /// The file with all of it, where it exceeds the limits; else what the disk said.
+    pub full_output: io::Result<Option<PathBuf>>,
     /// Of the whole cleaned text and the status.
     pub fingerprint: u64,
 }

@@ -35,7 +35,7 @@ enum State {
     /// Has as much as one call may keep.
     Full { path: PathBuf },
     /// The disk refused; nothing is left behind.
-    Failed,
+    Failed(io::Error),
 }
 
 impl Spill {
@@ -52,7 +52,7 @@ impl Spill {
         make_room(&self.folder);
         self.state = match create(&self.folder) {
             Ok((file, path)) => State::Writing { file: io::BufWriter::new(file), path, written: 0 },
-            Err(_) => State::Failed,
+            Err(error) => State::Failed(error),
         };
         for text in so_far {
             self.write(text);
@@ -70,29 +70,34 @@ impl Spill {
         if is_full {
             done = done.and_then(|()| file.write_all(CUT_NOTE)).and_then(|()| file.flush());
         }
-        if done.is_err() {
-            self.fail();
+        if let Err(error) = done {
+            self.fail(error);
         } else if is_full {
             let path = std::mem::take(path);
             self.state = State::Full { path };
         }
     }
 
-    /// Ends the file. The path of a file that holds the output, if it was begun and the disk went along.
-    pub fn finish(mut self) -> Option<PathBuf> {
+    /// Ends the file. The path of a file that holds the output; `None` where none was begun.
+    ///
+    /// # Errors
+    ///
+    /// What the disk said when it refused; no file is left then.
+    pub fn finish(mut self) -> io::Result<Option<PathBuf>> {
         if let State::Writing { file, .. } = &mut self.state
-            && file.flush().is_err()
+            && let Err(error) = file.flush()
         {
-            self.fail();
+            self.fail(error);
         }
         match self.state {
-            State::Writing { path, .. } | State::Full { path } => Some(path),
-            State::Waiting | State::Failed => None,
+            State::Writing { path, .. } | State::Full { path } => Ok(Some(path)),
+            State::Waiting => Ok(None),
+            State::Failed(error) => Err(error),
         }
     }
 
-    fn fail(&mut self) {
-        if let State::Writing { file, path, .. } = std::mem::replace(&mut self.state, State::Failed) {
+    fn fail(&mut self, error: io::Error) {
+        if let State::Writing { file, path, .. } = std::mem::replace(&mut self.state, State::Failed(error)) {
             // Not flushed again: the disk has just refused.
             drop(file.into_parts());
             let _ = fs::remove_file(path);
@@ -155,11 +160,11 @@ mod tests {
         spill.begin(&["one ", "two "]);
         spill.begin(&["not twice"]);
         spill.write("three");
-        let path = spill.finish().unwrap();
+        let path = spill.finish().unwrap().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "one two three");
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!([mode(&path), mode(&output), mode(output.parent().unwrap())], [0o600, 0o700, 0o700]);
-        assert_eq!(Spill::new(&output).finish(), None);
+        assert_eq!(Spill::new(&output).finish().unwrap(), None);
     }
 
     #[test]
@@ -171,19 +176,19 @@ mod tests {
         for _ in 0..70 {
             spill.write(&piece);
         }
-        let path = spill.finish().unwrap();
+        let path = spill.finish().unwrap().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().len(), CALL_CAP + CUT_NOTE.len() as u64);
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_no_error() {
+    fn a_folder_that_cannot_be_made_is_told_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let mut spill = Spill::new(&file.join("output"));
         spill.begin(&["x"]);
         spill.write("y");
-        assert_eq!(spill.finish(), None);
+        assert_eq!(spill.finish().unwrap_err().kind(), io::ErrorKind::NotADirectory);
     }
 
     #[test]
@@ -196,7 +201,8 @@ mod tests {
         let mut spill = Spill { folder: folder.path().to_owned(), state };
         spill.write(&"x".repeat(100_000));
         spill.write("more");
-        assert!(spill.finish().is_none() && !path.exists());
+        assert_eq!(spill.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(!path.exists());
     }
 
     #[test]

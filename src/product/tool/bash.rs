@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::arguments;
+use super::save::words;
 use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::text::mask::Mask;
@@ -140,6 +141,10 @@ impl ExecuteBash {
     fn ended(&self, finished: &Finished, capture: Capture, timeout: Duration) -> Output {
         let status = self.status(finished.ending, timeout);
         let outcome = capture.finish(&status);
+        let (full_output, not_kept) = match outcome.full_output {
+            Ok(path) => (path, None),
+            Err(error) => (None, Some(words(&error))),
+        };
         let tell = finished.took > TELL_DURATION && finished.ending != Ending::TimedOut;
         let took = tell.then(|| format!("took {:.1} s", finished.took.as_secs_f64()));
         let left = (!finished.running.is_empty()).then(|| still_running(&finished.running));
@@ -149,7 +154,8 @@ impl ExecuteBash {
             footer: Some(footer.join("\n")),
             images: Vec::new(),
             is_error: finished.ending != Ending::Exited(0),
-            full_output: outcome.full_output,
+            full_output,
+            not_kept,
             fingerprint: Some(outcome.fingerprint),
         }
     }

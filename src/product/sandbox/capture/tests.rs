@@ -17,7 +17,8 @@ fn masked(text: &str, piece: usize, limits: Limits, mask: Mask) -> (Outcome, Opt
         capture.push(piece);
     }
     let mut outcome = capture.finish("exit code: 0");
-    let spilled = outcome.full_output.take().map(|path| std::fs::read_to_string(path).unwrap());
+    let path = std::mem::replace(&mut outcome.full_output, Ok(None)).unwrap();
+    let spilled = path.map(|path| std::fs::read_to_string(path).unwrap());
     (outcome, spilled)
 }
 
