@@ -253,7 +253,8 @@ fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<Asked, Error
         .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
     let proxy = proxy(&settings.http, env);
     // Reading certificates takes time, and may fail: only who needs them pays.
-    let (ca_file, notice) = match needs_certificates(&choice.base_url, &proxy) {
+    let needs = needs_certificates(&choice.base_url, &proxy).map_err(Error::usage)?;
+    let (ca_file, notice) = match needs {
         true => certificates(settings.http.ca_file.as_deref(), env)?,
         false => (None, None),
     };

@@ -218,6 +218,27 @@ fn a_misspelt_tool_is_told_and_on_the_command_line_refused() {
 }
 
 #[test]
+fn a_proxy_that_is_none_is_2_and_names_who_said_so() {
+    let host = with_models(&[MODEL]);
+    for wrong in ["nonsense", "socks5://p:1080"] {
+        host.config(json!({"http": {"proxy": wrong}}));
+        host.print("hi").run().is(
+            2,
+            "",
+            &["config.json:", "`http.proxy`: expected the address of an http or https proxy"],
+        );
+    }
+    host.config(json!({"http": {"max_retries": 0}}));
+    host.print("hi").env("VIOLA_HTTP__PROXY", "nonsense").run().is(2, "", &["VIOLA_HTTP__PROXY: expected"]);
+    let set = host.agent(&["config", "set", "http.proxy", "me:s3cret@proxy"]).run();
+    assert!(set.code == 2 && set.stderr.contains("http.proxy") && !set.stderr.contains("s3cret"), "{}", set.stderr);
+    // Variables count only for the server that is asked.
+    let broken = || host.print("hi").env("https_proxy", "socks5://p:1");
+    broken().run().ok();
+    broken().with(&["--base-url", "https://models.invalid/v1"]).run().is(2, "", &["https_proxy: the proxy's address"]);
+}
+
+#[test]
 fn certificates_are_read_for_those_who_need_them() {
     let host = with_models(&[MODEL]);
     let run = host.print("hi").env("SSL_CERT_FILE", "/nowhere.pem").run().is(0, "ok\n", &[]);

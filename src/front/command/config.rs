@@ -279,8 +279,9 @@ fn confirm(file: &std::path::Path, above: Option<&Held>, out: &mut dyn Write) ->
 
 fn parse(key: &Key, name: &str, text: &str) -> Result<Value, Error> {
     key.kind.parse(text).map_err(|expected| {
-        // What was typed may be a key that went to the wrong place.
-        let shown = if key.kind == Kind::Secret { String::new() } else { format!(", not `{}`", visible::line(text)) };
+        // What was typed may be a key that went to the wrong place, or hold a proxy's password.
+        let hides = matches!(key.kind, Kind::Secret | Kind::Proxy);
+        let shown = if hides { String::new() } else { format!(", not `{}`", visible::line(text)) };
         Error::usage(format!("`{name}`: expected {expected}{shown}"))
     })
 }

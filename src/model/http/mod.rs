@@ -27,7 +27,7 @@ use super::{Api, Model, ModelInfo, ReplyFuture};
 use crate::base::cancel::Cancel;
 use crate::base::secret::{is_secret_field, of_header};
 
-pub use proxy::{ProxyEnv, ProxySetting};
+pub use proxy::{ProxyEnv, ProxySetting, is_proxy_address};
 
 /// How long usage is waited for after the answer's end: some servers leave the stream open.
 const AFTERMATH: Duration = Duration::from_secs(2);
@@ -354,10 +354,14 @@ async fn refusal(mut response: Response) -> ModelError {
 
 /// Whether asking at this address takes certificates: of the server, or of the proxy before it. An address that is none
 /// takes none; [`connect`] says what is wrong with it.
-pub fn needs_certificates(base_url: &str, proxy: &ProxySetting) -> bool {
-    let Ok(url) = Url::parse(base_url.trim()) else { return false };
-    let proxy = proxy.choose(&url).ok().flatten();
-    client::is_secure(&url, proxy.as_ref())
+///
+/// # Errors
+///
+/// As [`ProxySetting::choose`].
+pub fn needs_certificates(base_url: &str, proxy: &ProxySetting) -> Result<bool, String> {
+    let Ok(url) = Url::parse(base_url.trim()) else { return Ok(false) };
+    let proxy = proxy.choose(&url)?;
+    Ok(client::is_secure(&url, proxy.as_ref()))
 }
 
 fn place(url: &Url) -> String {

@@ -44,27 +44,37 @@ impl ProxySetting {
     ///
     /// # Errors
     ///
-    /// One line about an address that is none, or of a kind that is not supported.
+    /// One line about an address that is none, or of a kind that is not supported. Begins with the setting's
+    /// name, or the variable's in lower case.
     pub fn choose(&self, target: &Url) -> Result<Option<Url>, String> {
         let (given, exceptions) = match self {
             Self::Direct => return Ok(None),
-            Self::Url(url) => (Some(url), None),
+            Self::Url(url) => (Some(("http.proxy", url)), None),
             Self::FromEnv(ProxyEnv { http, https, all, no_proxy }) => {
-                let own = if target.scheme() == "https" { https } else { http };
-                (given(own).or_else(|| given(all)), given(no_proxy))
+                let own = if target.scheme() == "https" { ("https_proxy", https) } else { ("http_proxy", http) };
+                let given_of = |(name, variable)| given(variable).map(|address| (name, address));
+                (given_of(own).or_else(|| given_of(("all_proxy", all))), given(no_proxy))
             }
         };
-        let Some(address) = given else { return Ok(None) };
+        let Some((name, address)) = given else { return Ok(None) };
         // No proxy reaches this machine's own servers.
         if is_loopback(target) || exceptions.is_some_and(|list| excepted(list, target)) {
             return Ok(None);
         }
-        parse(address).map(Some)
+        parse(address).map(Some).map_err(|problem| format!("{name}: {problem}"))
     }
 }
 
 fn given(variable: &Option<String>) -> Option<&String> {
     variable.as_ref().filter(|value| !value.trim().is_empty())
+}
+
+/// Whether a proxy may stand at this address: `http://proxy`, `https://proxy:8443`, `proxy:3128`. A name alone, without
+/// scheme and port, is more likely a slip than a proxy.
+pub fn is_proxy_address(address: &str) -> bool {
+    let bare = address.trim().trim_end_matches('/');
+    let has_port = bare.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    (bare.contains("://") || has_port) && parse(address).is_ok()
 }
 
 fn parse(address: &str) -> Result<Url, String> {
@@ -144,6 +154,17 @@ mod tests {
     }
 
     #[test]
+    fn an_address_has_a_scheme_or_a_port() {
+        for good in ["http://p", "https://u:pw@p:8443/", " p:3128 ", "p:80/", "[fd00::1]:8080", "10.0.0.1:1"] {
+            assert!(is_proxy_address(good), "{good}");
+        }
+        for bad in ["", " ", "nonsense", "http://", "socks5://p:1", "a b:1", "p:99999", "p:", "[fd00::1]", "file:///x"]
+        {
+            assert!(!is_proxy_address(bad), "{bad}");
+        }
+    }
+
+    #[test]
     fn exceptions_are_understood() {
         let table = [
             ("*", "http://a.b", true),
@@ -185,7 +206,14 @@ mod tests {
             assert_eq!(choose(local), None, "{local}");
         }
         let explicit = ProxySetting::Url("socks5://p:1".to_owned());
-        assert!(explicit.choose(&url("http://a")).unwrap_err().contains("socks5"));
+        assert!(explicit.choose(&url("http://a")).unwrap_err().starts_with("http.proxy: the proxy's address begins"));
+        let broken = |name: &str| {
+            let all = Some(format!("{name}://x"));
+            ProxySetting::FromEnv(ProxyEnv { https: Some("http://a b".to_owned()), all, ..ProxyEnv::default() })
+        };
+        assert!(broken("y").choose(&url("https://a")).unwrap_err().starts_with("https_proxy: "));
+        assert!(broken("y").choose(&url("http://a")).unwrap_err().starts_with("all_proxy: "));
+        assert_eq!(broken("http").choose(&url("http://a")), Ok(Some(url("http://x"))));
         assert_eq!(explicit.choose(&url("http://127.0.0.1")), Ok(None));
     }
 }

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::model::Api;
+use crate::model::http::is_proxy_address;
 
 /// The values a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub enum Kind {
     Text,
     /// A text that is shown masked.
     Secret,
+    /// A proxy's address.
+    Proxy,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A list of texts.
@@ -50,6 +53,7 @@ impl Kind {
             Self::Number(least, most) => value.as_f64().is_some_and(|number| (least..=most).contains(&number)),
             Self::Positive => value.as_f64().is_some_and(|number| number > 0.0 && number.is_finite()),
             Self::Text | Self::Secret => value.is_string(),
+            Self::Proxy => value.as_str().is_some_and(is_proxy_address),
             Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Self::List => is_list_of_texts(value),
             Self::TextOrList => {
@@ -76,7 +80,7 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Value::Bool(false),
                 _ => return Err(self.expected()),
             },
-            Self::Text | Self::Secret | Self::Choice(_) | Self::Wire => Value::from(text),
+            Self::Text | Self::Secret | Self::Proxy | Self::Choice(_) | Self::Wire => Value::from(text),
             Self::List if !text.trim_start().starts_with('[') => split(text),
             Self::TextOrList if !text.trim_start().starts_with('[') => Value::from(text),
             Self::Any => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
@@ -99,6 +103,7 @@ impl Kind {
             Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Positive => "a number above 0".to_owned(),
             Self::Text | Self::Secret => "a text".to_owned(),
+            Self::Proxy => "the address of an http or https proxy, such as http://proxy:3128".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::List => "a list of texts".to_owned(),
             Self::TextOrList => "a text or a list of texts".to_owned(),

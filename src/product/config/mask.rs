@@ -20,7 +20,7 @@ pub fn masked(path: &[String], value: &Value) -> Value {
     match kind {
         Kind::Secret => mask_text(value),
         Kind::Table | Kind::Any => mask_inside(value),
-        Kind::Text => mask_address(value),
+        Kind::Text | Kind::Proxy => mask_address(value),
         Kind::Bool
         | Kind::Integer(_)
         | Kind::Number(..)
