@@ -2,6 +2,7 @@
 
 mod names;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::file_size;
 use crate::base::text::mask::Mask;
+use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
 use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::retry::Policy;
-use crate::kernel::tool::{Limits, Tool};
+use crate::kernel::tool::{Limits, Tool, echo};
 use crate::kernel::toolbox::Toolbox;
 use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect, needs_certificates};
 use crate::model::message::Message;
@@ -101,20 +103,20 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let no_signals = |error| Error::failed("signals cannot be caught").caused_by(error);
     file_size::survive_limit().map_err(no_signals)?;
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
-        .map_err(|problem| Error::usage(format!("sandbox.deny_read: {problem}")))?;
+        .map_err(|problem| wrong(loaded, "sandbox.deny_read", None, problem))?;
     let workspace = Arc::new(workspace);
     let secrets = known_secrets(loaded, env, choice.key.as_ref());
     let (seen, mask) = (Arc::new(Seen::new()), Mask::new(secrets.iter().map(Secret::expose)));
     let tools = tools(loaded, env, &workspace, &seen, mask.clone())?;
     let Tools { toolbox: tools, withheld: hidden, notice: misspelt } = tools;
-    let Asked { model, recorded, notice: untrusted } = model(&choice, settings, env)?;
+    let Asked { model, recorded, notice: untrusted } = model(&choice, loaded, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, mut notices } = opened;
     for Handled { tool, path, at_ms } in &handled {
         seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
     }
     session.set_price(choice.info.price);
-    let gate = Headless(judge(settings, env, grant)?);
+    let gate = Headless(judge(loaded, env, grant)?);
     let names: Vec<&str> = tools.names().collect();
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
@@ -171,8 +173,8 @@ struct Tools {
 
 fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen>, mask: Mask) -> Result<Tools, Error> {
     let settings = &loaded.settings;
-    let enabled = globs("tools.enabled", &settings.tools.enabled)?;
-    let disabled = globs("tools.disabled", &settings.tools.disabled)?;
+    let enabled = globs(loaded, "tools.enabled", &settings.tools.enabled)?;
+    let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
     let limits = |name: &str, default: Limits| match settings.tools.limits.get(name) {
         Some(own) => Limits { chars: own.chars.unwrap_or(default.chars), lines: own.lines.unwrap_or(default.lines) },
         None => default,
@@ -189,7 +191,7 @@ fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen
         output_dir: loaded.paths.data_dir.join("output"),
         mask,
     };
-    let shell = ExecuteBash::new(shell).map_err(|problem| Error::usage(format!("bash.env: {problem}")))?;
+    let shell = ExecuteBash::new(shell).map_err(|problem| wrong(loaded, "bash.env", None, problem))?;
     let withheld = shell.withheld().to_vec();
     let all: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
@@ -209,12 +211,20 @@ fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen
     Ok(Tools { toolbox: Toolbox::new(all.into_iter().filter(wanted).collect()), withheld, notice })
 }
 
-fn globs(key: &str, patterns: &[String]) -> Result<GlobSet, Error> {
+fn globs(loaded: &Loaded, key: &str, patterns: &[String]) -> Result<GlobSet, Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| Error::usage(format!("{key}: {pattern}: {}", error.kind())))?);
+        let shown = || visible::line(&echo(pattern)).into_owned();
+        let broken =
+            |error: globset::Error| wrong(loaded, key, Some(pattern), format!("{}: {}", shown(), error.kind()));
+        set.add(Glob::new(pattern).map_err(broken)?);
     }
-    set.build().map_err(|error| Error::usage(format!("{key}: {error}")))
+    set.build().map_err(|error| wrong(loaded, key, None, error))
+}
+
+/// A setting that cannot be used, or one item of it: the error begins with who wrote it.
+fn wrong(loaded: &Loaded, key: &str, item: Option<&str>, problem: impl Display) -> Error {
+    Error::usage(format!("{}: {problem}", loaded.values.blamed(key, item)))
 }
 
 /// The variables that hold providers' keys.
@@ -241,7 +251,8 @@ struct Asked {
     notice: Option<Notice>,
 }
 
-fn model(choice: &Choice, settings: &Settings, env: &Env) -> Result<Asked, Error> {
+fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
+    let settings = &loaded.settings;
     if choice.api == Api::Replay {
         let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
         let model = Arc::new(Replay::new(choice.info.clone(), replies));
@@ -350,12 +361,11 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
 }
 
 /// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
-fn judge(settings: &Settings, env: &Env, grant: Option<Grant>) -> Result<Judge, Error> {
-    let permissions = &settings.permissions;
+fn judge(loaded: &Loaded, env: &Env, grant: Option<Grant>) -> Result<Judge, Error> {
+    let permissions = &loaded.settings.permissions;
     let rules = |key: &str, texts: &[String]| -> Result<Vec<Rule>, Error> {
-        let rules = texts.iter().map(|text| {
-            Rule::parse(text, &env.cwd).map_err(|error| Error::usage(format!("permissions.{key}: {error}")))
-        });
+        let rules =
+            texts.iter().map(|text| Rule::parse(text, &env.cwd).map_err(|error| wrong(loaded, key, Some(text), error)));
         rules.collect()
     };
     let authority = match permissions.mode {
@@ -371,15 +381,16 @@ fn judge(settings: &Settings, env: &Env, grant: Option<Grant>) -> Result<Judge, 
         },
     };
     Ok(Judge {
-        allow: rules("allow", &permissions.allow)?,
-        ask: rules("ask", &permissions.ask)?,
-        deny: rules("deny", &permissions.deny)?,
+        allow: rules("permissions.allow", &permissions.allow)?,
+        ask: rules("permissions.ask", &permissions.ask)?,
+        deny: rules("permissions.deny", &permissions.deny)?,
         authority,
-        writable: writable(settings, env)?,
+        writable: writable(loaded, env)?,
     })
 }
 
-fn writable(settings: &Settings, env: &Env) -> Result<Writable, Error> {
+fn writable(loaded: &Loaded, env: &Env) -> Result<Writable, Error> {
+    let settings = &loaded.settings;
     let root = workspace_root(env);
     if settings.sandbox.is_explicit && settings.sandbox.mode == SandboxMode::Off {
         return Ok(Writable::anywhere(root));
@@ -396,7 +407,7 @@ fn writable(settings: &Settings, env: &Env) -> Result<Writable, Error> {
             folders.push(canonical(&absolute));
         }
     }
-    Writable::only(root, folders, &globs).map_err(|problem| Error::usage(format!("sandbox.writable: {problem}")))
+    Writable::only(root, folders, &globs).map_err(|problem| wrong(loaded, "sandbox.writable", None, problem))
 }
 
 /// The repository around the working directory, else the working directory. A home folder that is a repository does not

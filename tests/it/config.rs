@@ -239,6 +239,36 @@ fn a_proxy_that_is_none_is_2_and_names_who_said_so() {
 }
 
 #[test]
+fn a_broken_rule_or_glob_names_who_wrote_it() {
+    let host = with_models(&[MODEL]);
+    host.config(json!({"permissions": {"allow": ["read_file", "execute_bash(ls"]}}));
+    host.print("hi").env("VIOLA_PERMISSIONS__ALLOW", "list_files").run().is(
+        2,
+        "",
+        &["config.json: permissions.allow: \"execute_bash(ls\" is no rule"],
+    );
+    host.config(json!({"permissions": {}, "sandbox": {"deny_read": ["a[b"]}}));
+    host.print("hi").run().is(2, "", &["config.json: sandbox.deny_read: a[b: "]);
+    host.config(json!({"sandbox": {}}));
+    host.print("hi").env("VIOLA_BASH__ENV", "A[").run().is(2, "", &["VIOLA_BASH__ENV: bash.env: "]);
+    host.print("hi").env("VIOLA_SANDBOX__WRITABLE", "/a[").run().is(
+        2,
+        "",
+        &["VIOLA_SANDBOX__WRITABLE: sandbox.writable"],
+    );
+    host.print("hi").with(&["--tools", "read_[file"]).run().is(2, "", &["--tools: tools.enabled: read_[file: "]);
+}
+
+#[test]
+fn get_of_a_broken_configuration_is_2() {
+    let host = Host::new();
+    host.agent(&["config", "get", "max_turns"]).run().is(0, "100\n", &[]);
+    host.file(host.config_dir().join("config.json"), "{\"max_turns\" 7}");
+    host.agent(&["config", "get", "max_turns"]).run().is(2, "", &["config.json:1:"]);
+    host.agent(&["config", "show"]).run().ok();
+}
+
+#[test]
 fn certificates_are_read_for_those_who_need_them() {
     let host = with_models(&[MODEL]);
     let run = host.print("hi").env("SSL_CERT_FILE", "/nowhere.pem").run().is(0, "ok\n", &[]);

@@ -3,10 +3,18 @@
 //! Two measures, since two mistakes are made: a slip of the finger in a word that is known by heart, and a file's name
 //! remembered in part.
 
+/// Longer words, in characters, are no slip of the finger: comparing takes time that grows with the length, and a
+/// stranger may have written them.
+const LONGEST: usize = 64;
+
 /// The candidate that is spelt most like `word`, if a typing error or two would explain the difference.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // One slip for every three letters: `confg`, `sesions`, `timeot`; two short words are not alike by accident.
-    let allowed = (word.chars().count() / 3).min(3);
+    let length = word.chars().take(LONGEST + 1).count();
+    if length > LONGEST {
+        return None;
+    }
+    let allowed = (length / 3).min(3);
     let ranked = candidates.into_iter().map(|candidate| (strsim::osa_distance(word, candidate), candidate));
     ranked.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
@@ -42,6 +50,9 @@ mod tests {
         assert_eq!(closest("conflict", words), None);
         assert_eq!(closest("fix", ["fax"]), Some("fax"));
         assert_eq!(closest("if", ["of"]), None);
+        let [long, longer] = [63, 64].map(|length| "ä".repeat(length));
+        assert_eq!(closest(&format!("{long}b"), [longer.as_str()]), Some(longer.as_str()));
+        assert_eq!(closest(&format!("{longer}b"), [longer.as_str()]), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::product::config::kind::Kind;
 use crate::product::config::layer::{Held, Problem, Source};
 use crate::product::config::mask::masked;
 use crate::product::config::{Flags, Loaded, inspect};
-use crate::product::error::Error;
+use crate::product::error::{self, Error};
 use crate::product::files;
 
 /// What is wanted.
@@ -64,7 +64,11 @@ pub fn run(action: &Action, env: &Env, flags: &Flags, out: &mut dyn Write, err: 
         Action::Init => init(&loaded, out),
         Action::Get { key, form } => {
             let path = known(key)?;
-            written(complain(&loaded, err).and_then(|()| get(&loaded, &path, *form, out)))
+            written(complain(&loaded, err).and_then(|()| match loaded.problems.is_empty() {
+                true => get(&loaded, &path, *form, out),
+                // A script would take the default for what the user has set.
+                false => Ok(error::Kind::Usage.exit_code()),
+            }))
         }
         Action::Set { key, value } => set(&loaded, key, value, out),
     }
@@ -97,9 +101,9 @@ fn known(key: &str) -> Result<KeyPath, Error> {
 }
 
 fn unknown(path: &[String]) -> Error {
-    let error = Error::usage(format!("unknown key `{}`", path.join(".")));
+    let error = Error::usage(format!("unknown key `{}`", keys::shown(&path.join("."))));
     match keys::nearest(path) {
-        Some(known) => error.hint(format!("did you mean `{known}`?")),
+        Some(known) => error.hint(format!("did you mean `{}`?", keys::shown(&known))),
         None => error.hint("`agent config show` lists the keys"),
     }
 }

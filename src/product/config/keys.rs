@@ -4,6 +4,7 @@
 
 use super::kind::Kind;
 use crate::base::text::likeness::closest;
+use crate::base::text::{cut, visible};
 
 /// A key's place, segment by segment: `bash.timeout` is `["bash", "timeout"]`.
 pub type KeyPath = Vec<String>;
@@ -166,9 +167,28 @@ pub fn place(path: &[String]) -> Place {
     found
 }
 
+/// A setting of a group; the first there is.
+pub fn one_of(group: &[String]) -> Option<String> {
+    KEYS.iter().find_map(|key| {
+        let mut segments = key.name.split('.');
+        let is_inside =
+            group.iter().all(|name| segments.next().is_some_and(|segment| segment == "*" || segment == name));
+        let rest = segments.map(|segment| if segment == "*" { "NAME" } else { segment }.to_owned());
+        is_inside.then(|| group.iter().cloned().chain(rest).collect::<KeyPath>().join("."))
+    })
+}
+
 /// The path that `name` spells with dots.
 pub fn path(name: &str) -> KeyPath {
     name.split('.').map(str::to_owned).collect()
+}
+
+/// So many characters of a key's name are told, more than any key of ours has: a stranger may have written it.
+const SHOWN_CHARS: usize = 80;
+
+/// A name of a key as messages show it: on one line that hides nothing, a long one without its middle.
+pub fn shown(name: &str) -> String {
+    visible::line(&cut::middle(name, SHOWN_CHARS)).into_owned()
 }
 
 /// The known key whose spelling is closest to `path`, if it is close: the last segment is compared with its possible
@@ -199,6 +219,13 @@ mod tests {
             let value = serde_json::from_str(key.default).unwrap();
             assert_eq!(key.kind.check(&value), Ok(()), "{}", key.name);
         }
+    }
+
+    #[test]
+    fn names_are_shown_on_one_short_line() {
+        assert_eq!(shown("bash.timeot"), "bash.timeot");
+        assert_eq!(shown("a\nb\u{1b}"), "a␊b␛");
+        assert_eq!(shown(&"x".repeat(1 << 20)), format!("{}…{}", "x".repeat(40), "x".repeat(39)));
     }
 
     #[test]

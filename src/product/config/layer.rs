@@ -110,6 +110,9 @@ pub fn flatten(object: &Object, text: &str, source: &Source) -> (Vec<Entry>, Vec
     (flat.entries, flat.problems)
 }
 
+/// So many problems of one file are told: finding the line and the meaning of each takes time.
+const MAX_PROBLEMS: usize = 50;
+
 struct Flat<'a> {
     text: &'a str,
     source: &'a Source,
@@ -138,24 +141,38 @@ impl Flat<'_> {
                     value: value.clone(),
                     source: self.source.clone(),
                 }),
-                Err(expected) => self.report(path, &format!("`{}`: expected {expected}", path.join(".")), None),
+                Err(expected) => self.report(path, &format!("`{}`: expected {expected}", shown(path)), None),
             },
             (Place::Group, Value::Object(inner)) => self.walk(inner, path),
-            (Place::Group, _) => self.report(path, &format!("`{}`: expected an object", path.join(".")), None),
+            (Place::Group, _) => self.report(path, &format!("`{}`: expected an object", shown(path)), None),
             (Place::Unknown, _) => {
-                let hint = keys::nearest(path).map(|known| format!("did you mean `{known}`?"));
-                self.report(path, &format!("unknown key `{}`", path.join(".")), hint);
+                let is_told = self.problems.len() < MAX_PROBLEMS;
+                let meant = if is_told { keys::nearest(path) } else { None };
+                let hint = meant.map(|known| format!("did you mean `{}`?", keys::shown(&known)));
+                self.report(path, &format!("unknown key `{}`", shown(path)), hint);
             }
         }
     }
 
     fn report(&mut self, path: &[String], what: &str, hint: Option<String>) {
+        match self.problems.len() {
+            0..MAX_PROBLEMS => {}
+            MAX_PROBLEMS => {
+                let message = format!("{}: more of its keys cannot be used", self.source);
+                return self.problems.push(Problem { message, hint: None });
+            }
+            _ => return,
+        }
         let place = match locate(self.text, path) {
             Some(line) => format!("{}:{line}", self.source),
             None => self.source.to_string(),
         };
         self.problems.push(Problem { message: format!("{place}: {what}"), hint });
     }
+}
+
+fn shown(path: &[String]) -> String {
+    keys::shown(&path.join("."))
 }
 
 /// The line, from 1, on which the key at `path` stands in a JSON text.
@@ -213,14 +230,25 @@ pub fn environment(env: &Env) -> (Vec<Entry>, Vec<Problem>, Vec<Problem>) {
             continue;
         }
         let path = keys::path(&name[PREFIX.len()..].to_lowercase().replace("__", "."));
-        let Place::Key(key) = keys::place(&path) else {
-            let hint = keys::nearest(&path).map(|known| format!("did you mean `{}`?", variable(&known)));
-            unknown.push(Problem { message: format!("{name}: no setting has this name"), hint });
-            continue;
+        let key = match keys::place(&path) {
+            Place::Key(key) => key,
+            Place::Group => {
+                let hint = keys::one_of(&path).map(|key| format!("one of them is `{}`", keys::shown(&variable(&key))));
+                let message = format!("{}: this is a group of settings, and no setting", keys::shown(name));
+                unknown.push(Problem { message, hint });
+                continue;
+            }
+            Place::Unknown => {
+                let hint = keys::nearest(&path).map(|known| format!("did you mean `{}`?", variable(&known)));
+                unknown.push(Problem { message: format!("{}: no setting has this name", keys::shown(name)), hint });
+                continue;
+            }
         };
         match text.to_str().ok_or_else(|| "UTF-8 text".to_owned()).and_then(|text| key.kind.parse(text)) {
             Ok(value) => entries.push(Entry { path, key, value, source: Source::Variable(name.to_owned()) }),
-            Err(expected) => problems.push(Problem { message: format!("{name}: expected {expected}"), hint: None }),
+            Err(expected) => {
+                problems.push(Problem { message: format!("{}: expected {expected}", keys::shown(name)), hint: None });
+            }
         }
     }
     (entries, problems, unknown)
@@ -244,6 +272,17 @@ pub struct Held {
     pub said: Vec<(Source, Value)>,
 }
 
+impl Held {
+    /// The last layer that lists `item`; without one, or where none does, the last that had a say. Joined lists hold
+    /// items of several.
+    fn source_of(&self, item: Option<&str>) -> &Source {
+        let lists = |value: &Value| {
+            value.as_array().is_some_and(|items| items.iter().any(|one| item.is_some() && one.as_str() == item))
+        };
+        self.said.iter().rev().find(|(_, value)| lists(value)).map_or(&self.source, |(source, _)| source)
+    }
+}
+
 /// All settings that hold, by place.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
@@ -263,6 +302,14 @@ impl Values {
     /// The value at a place spelt with dots.
     pub fn get(&self, name: &str) -> Option<&Held> {
         self.map.get(&keys::path(name))
+    }
+
+    /// How a complaint about a key's value begins, or about one item of its list: with who wrote it.
+    pub fn blamed(&self, name: &str, item: Option<&str>) -> String {
+        match self.get(name).map(|held| held.source_of(item)) {
+            None | Some(Source::Default) => name.to_owned(),
+            Some(source) => format!("{source}: {name}"),
+        }
     }
 
     /// The value at a place.

@@ -9,7 +9,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use thiserror::Error;
 
 use crate::kernel::port::PendingCall;
-use crate::kernel::tool::Subject;
+use crate::kernel::tool::{Subject, echo};
 
 /// A rule as the user wrote it, ready to match.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Rule {
     ///
     /// When it is neither `tool` nor `tool(pattern)`, or a glob in it is broken.
     pub fn parse(text: &str, cwd: &Path) -> Result<Self, RuleError> {
-        let error = |problem: String| RuleError { rule: text.to_owned(), problem };
+        let error = |problem: String| RuleError { rule: echo(text).into_owned(), problem };
         let glob = |glob: &str, separator: bool| {
             let built = GlobBuilder::new(glob).literal_separator(separator).build();
             built.map(|glob: Glob| glob.compile_matcher()).map_err(|problem| error(problem.kind().to_string()))

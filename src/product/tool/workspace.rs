@@ -32,7 +32,8 @@ impl Workspace {
                 let absolute = expand(pattern, base, home.as_deref());
                 for glob in [absolute.clone(), format!("{}/**", absolute.trim_end_matches('/'))] {
                     let glob = GlobBuilder::new(&glob).literal_separator(true).build();
-                    closed_globs.push(glob.map_err(|error| format!("{pattern}: {}", error.kind()))?);
+                    closed_globs
+                        .push(glob.map_err(|error| format!("{}: {}", visible::line(&echo(pattern)), error.kind()))?);
                 }
             }
         }

@@ -30,6 +30,66 @@ fn problems_name_file_line_key_and_what_was_expected() {
 }
 
 #[test]
+fn names_of_strangers_are_short_and_on_one_line() {
+    let long = "k".repeat(1 << 20);
+    let text = json!({ "a\nb\u{1b}[2J": 1, long.as_str(): 1, "http": {long.as_str(): 1}, "tools": {"limits": {long.as_str(): {"chras": 1}}} });
+    let (_, problems) = flat(&text.to_string());
+    assert_eq!(problems.len(), 4);
+    assert_eq!(problems[0].message, "c.json:1: unknown key `a␊b␛[2J`");
+    for Problem { message, hint } in &problems {
+        assert!(message.chars().count() < 120 && !message.contains('\n'), "{message:.200}");
+        assert!(hint.as_deref().is_none_or(|hint| hint.chars().count() < 120), "{hint:?}");
+    }
+    let env = Env { vars: [(format!("VIOLA_{long}").into(), "x".into())].into(), ..Env::default() };
+    let (_, _, unknown) = environment(&env);
+    assert!(unknown[0].message.chars().count() < 120);
+}
+
+#[test]
+fn a_flood_of_odd_keys_is_told_once_and_hides_nothing() {
+    let mut object: Object = (0..20_000).map(|number| (format!("max_turn{number}"), json!(1))).collect();
+    object.insert("permissions".into(), json!({"deny": ["write_file"]}));
+    let (entries, problems) = flat(&Value::Object(object).to_string());
+    assert_eq!((entries.len(), problems.len()), (1, MAX_PROBLEMS + 1));
+    assert_eq!(problems[MAX_PROBLEMS].message, "c.json: more of its keys cannot be used");
+}
+
+#[test]
+fn a_complaint_begins_with_who_wrote_the_item() {
+    let (mut entries, _) = flat(r#"{"permissions": {"allow": ["a", "b"]}, "tools": {"disabled": ["x"]}}"#);
+    for (name, value, source) in [
+        ("permissions.allow", json!(["b", "c"]), Source::Variable("VIOLA_PERMISSIONS__ALLOW".into())),
+        ("tools.disabled", json!(["y"]), Source::Option("--exclude-tools".into())),
+        ("bash.env", json!([]), Source::Default),
+    ] {
+        let path = keys::path(name);
+        let Place::Key(key) = keys::place(&path) else { panic!() };
+        entries.push(Entry { path, key, value, source });
+    }
+    let values = Values::merge(entries);
+    for (name, item, expected) in [
+        ("permissions.allow", Some("a"), "c.json: permissions.allow"),
+        ("permissions.allow", Some("b"), "VIOLA_PERMISSIONS__ALLOW: permissions.allow"),
+        ("permissions.allow", None, "VIOLA_PERMISSIONS__ALLOW: permissions.allow"),
+        ("tools.disabled", Some("y"), "--exclude-tools: tools.disabled"),
+        ("bash.env", None, "bash.env"),
+        ("not.set", Some("a"), "not.set"),
+    ] {
+        assert_eq!(values.blamed(name, item), expected, "{name} {item:?}");
+    }
+}
+
+#[test]
+fn a_group_is_no_setting_and_has_some() {
+    let vars = [("VIOLA_BASH".into(), "x".into()), ("VIOLA_PROVIDERS__X".into(), "y".into())];
+    let (entries, problems, unknown) = environment(&Env { vars: vars.into(), ..Env::default() });
+    assert!(entries.is_empty() && problems.is_empty());
+    assert_eq!(unknown[0].message, "VIOLA_BASH: this is a group of settings, and no setting");
+    assert_eq!(unknown[0].hint.as_deref(), Some("one of them is `VIOLA_BASH__TIMEOUT`"));
+    assert_eq!(unknown[1].hint.as_deref(), Some("one of them is `VIOLA_PROVIDERS__X__BASE_URL`"));
+}
+
+#[test]
 fn variables_are_settings() {
     let vars = [
         ("VIOLA_BASH__TIMEOUT", "60"),
