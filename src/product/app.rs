@@ -1,9 +1,10 @@
 //! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
 
 mod names;
+mod rights;
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -11,6 +12,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::file_size;
+use crate::base::path::canonical;
 use crate::base::text::mask::Mask;
 use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
@@ -31,13 +33,12 @@ use super::agent::redact::Redactor;
 use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
-use super::config::settings::{Http, Mode, SandboxMode, Settings};
+use super::config::settings::{Http, Settings};
 use super::error::Error;
-use super::permission::{Authority, Grant, Headless, Judge, Rule, Writable};
+use super::permission::{Grant, Headless};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
-use super::repository;
 use super::session::Session;
 use super::session::load::Handled;
 use super::session::recording::{Recording, Results};
@@ -51,7 +52,6 @@ use super::tool::search::{self, SearchFiles};
 use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use super::tool::write::{self, WriteFile};
-use crate::base::path::canonical;
 
 /// What an agent is put together from.
 pub struct Parts<'a> {
@@ -116,7 +116,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
     }
     session.set_price(choice.info.price);
-    let gate = Headless(judge(loaded, env, grant)?);
+    let gate = Headless(rights::judge(loaded, env, grant, &mut notices)?);
     let names: Vec<&str> = tools.names().collect();
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
@@ -358,65 +358,6 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
             }
         },
     }
-}
-
-/// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
-fn judge(loaded: &Loaded, env: &Env, grant: Option<Grant>) -> Result<Judge, Error> {
-    let permissions = &loaded.settings.permissions;
-    let rules = |key: &str, texts: &[String]| -> Result<Vec<Rule>, Error> {
-        let rules =
-            texts.iter().map(|text| Rule::parse(text, &env.cwd).map_err(|error| wrong(loaded, key, Some(text), error)));
-        rules.collect()
-    };
-    let authority = match permissions.mode {
-        Mode::All => Authority::Chosen(Grant::All),
-        Mode::Write => Authority::Chosen(Grant::Write),
-        Mode::Safe => Authority::Chosen(Grant::Safe),
-        Mode::None => Authority::Chosen(Grant::None),
-        Mode::Ask => Authority::AskEach,
-        Mode::Session => match grant {
-            Some(Grant::All | Grant::Write) => Authority::Session(Grant::Write),
-            Some(grant @ (Grant::Safe | Grant::None)) => Authority::Session(grant),
-            None => Authority::Unasked,
-        },
-    };
-    Ok(Judge {
-        allow: rules("permissions.allow", &permissions.allow)?,
-        ask: rules("permissions.ask", &permissions.ask)?,
-        deny: rules("permissions.deny", &permissions.deny)?,
-        authority,
-        writable: writable(loaded, env)?,
-    })
-}
-
-fn writable(loaded: &Loaded, env: &Env) -> Result<Writable, Error> {
-    let settings = &loaded.settings;
-    let root = workspace_root(env);
-    if settings.sandbox.is_explicit && settings.sandbox.mode == SandboxMode::Off {
-        return Ok(Writable::anywhere(root));
-    }
-    let temp = env.var("TMPDIR").unwrap_or("/tmp");
-    let temp = canonical(&env.absolute(Path::new(temp)));
-    let mut folders = vec![temp];
-    let mut globs = Vec::new();
-    for path in &settings.sandbox.writable {
-        let absolute = env.absolute(Path::new(path));
-        if path.contains(['*', '?', '[', '{']) {
-            globs.push(absolute.display().to_string());
-        } else {
-            folders.push(canonical(&absolute));
-        }
-    }
-    Writable::only(root, folders, &globs).map_err(|problem| wrong(loaded, "sandbox.writable", None, problem))
-}
-
-/// The repository around the working directory, else the working directory. A home folder that is a repository does not
-/// count, nor does one around it: it would open everything.
-fn workspace_root(env: &Env) -> PathBuf {
-    let cwd = canonical(&env.cwd);
-    let home = env.home.as_deref().map(canonical);
-    let holds_home = |root: &Path| home.as_ref().is_some_and(|home| home.starts_with(root));
-    repository::root(&cwd).filter(|root| !holds_home(root)).unwrap_or(&cwd).to_owned()
 }
 
 fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {

@@ -304,3 +304,14 @@ fn a_key_that_a_command_printed_stays_out_of_results() {
     let told = host.tool("execute_bash", json!({"command": command}));
     assert_eq!(told, "[secret] [secret]\nexit code: 0");
 }
+
+#[test]
+fn a_broken_rule_stops_its_writer_but_no_visitor() {
+    let host = Host::new();
+    host.script([say("ok")]);
+    host.file(".viola.json", r#"{"permissions": {"deny": ["write_file(", "execute_bash"]}}"#);
+    let run = host.task("go").run().ok().says(&[".viola.json", "write_file(", "left out"]);
+    assert_eq!(run.notices("config").len(), 1);
+    host.config(json!({"permissions": {"deny": ["write_file("]}}));
+    host.print("go").run().exits(2).says(&["config.json", "write_file("]);
+}

@@ -312,6 +312,11 @@ impl Values {
         }
     }
 
+    /// Whether an item of a key's list was written by the project.
+    pub fn is_of_project(&self, name: &str, item: &str) -> bool {
+        self.get(name).is_some_and(|held| matches!(held.source_of(Some(item)), Source::Project(_)))
+    }
+
     /// The value at a place.
     pub fn at(&self, path: &[&str]) -> Option<&Held> {
         self.map.get(&path.iter().map(|&name| name.to_owned()).collect::<KeyPath>())
