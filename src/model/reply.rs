@@ -32,6 +32,10 @@ pub enum StopReason {
     ToolUse,
     /// The output limit cut the answer; a call in it is not to be executed.
     Length,
+    /// The model's window was full before the answer was whole; as with the limit, nothing in it is to be executed.
+    Window,
+    /// The provider wants the answer back so that the model can go on with it.
+    Pause,
     /// The model or a filter refused.
     Refusal,
     /// Anything else, in the provider's word.
@@ -45,6 +49,8 @@ impl StopReason {
             Self::Stop => "stop",
             Self::ToolUse => "tool_use",
             Self::Length => "length",
+            Self::Window => "context_window",
+            Self::Pause => "pause_turn",
             Self::Refusal => "refusal",
             Self::Other(word) => word,
         }
@@ -56,6 +62,8 @@ impl StopReason {
             "stop" => Self::Stop,
             "tool_use" => Self::ToolUse,
             "length" => Self::Length,
+            "context_window" => Self::Window,
+            "pause_turn" => Self::Pause,
             "refusal" => Self::Refusal,
             other => Self::Other(other.to_owned()),
         }

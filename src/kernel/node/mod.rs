@@ -177,15 +177,17 @@ impl Node {
         let says_nothing = text.trim().is_empty() && calls.is_empty();
         let summing_up = choice == ToolChoice::None;
         match answer.stop {
-            StopReason::Refusal | StopReason::Length => {}
-            StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) if says_nothing && !summing_up => {
+            StopReason::Refusal | StopReason::Length | StopReason::Window => {}
+            StopReason::Stop | StopReason::ToolUse | StopReason::Pause | StopReason::Other(_)
+                if says_nothing && !summing_up =>
+            {
                 let error = ModelError::new(ErrorKind::Empty, "the model gave an empty answer");
                 return self.failed(&error, choice, retries, shown, dice, effects);
             }
-            StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) => {}
+            StopReason::Stop | StopReason::ToolUse | StopReason::Pause | StopReason::Other(_) => {}
         }
         let stop = answer.stop.clone();
-        self.task.text = text;
+        self.task.text = std::mem::take(&mut self.task.paused) + &text;
         if !says_nothing {
             self.keep(Message::Assistant(answer), effects);
         }
@@ -199,7 +201,7 @@ impl Node {
             return self.finish(End::Loop, effects);
         }
         if !calls.is_empty() {
-            if stop == StopReason::Length {
+            if matches!(stop, StopReason::Length | StopReason::Window) {
                 self.answer_open(&mut batch, CUT_BY_LIMIT, effects);
                 return self.run(batch, effects);
             }
@@ -211,6 +213,11 @@ impl Node {
                 self.fail(ModelError::new(ErrorKind::Refused, "the model refused to answer"), effects)
             }
             StopReason::Length => self.fail(ModelError::new(ErrorKind::Length, CUT_ANSWER), effects),
+            StopReason::Window => self.fail(ModelError::new(ErrorKind::Context, FULL_WINDOW), effects),
+            StopReason::Pause => {
+                self.task.paused.clone_from(&self.task.text);
+                self.ask(choice, effects)
+            }
             StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) => self.finish(End::Answered, effects),
         }
     }
@@ -424,7 +431,7 @@ impl Node {
     fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
         let task = std::mem::take(&mut self.task);
         let cost = self.info.price.map(|price| price.cost(&task.usage));
-        let Task { turns, usage, text, denied, guard: _ } = task;
+        let Task { turns, usage, text, paused: _, denied, guard: _ } = task;
         effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
         Phase::Idle
     }
@@ -454,6 +461,7 @@ pub const CHARS_PER_TOKEN: u64 = 4;
 const CUT_BY_LIMIT: &str = "not run: the answer was cut off by the output limit, so the arguments may be incomplete. \
                             Write less at a time: make the file in several smaller edits.";
 const CUT_ANSWER: &str = "the answer was cut off by the output limit (max_tokens)";
+const FULL_WINDOW: &str = "the answer was cut off: the model's context window is full";
 const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
 const NOT_JUDGED: &str = "denied: no decision was made";
 

@@ -14,6 +14,8 @@ pub(super) struct Task {
     pub(super) usage: Usage,
     /// The last answer's text.
     pub(super) text: String,
+    /// What a paused answer has said so far; the next one goes on with it.
+    pub(super) paused: String,
     /// Calls that were not permitted.
     pub(super) denied: Vec<DeniedCall>,
     /// The ring of calls and results.

@@ -117,6 +117,25 @@ fn a_cut_answer_without_calls_is_no_success() {
 }
 
 #[test]
+fn a_full_window_is_told_as_such() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("tell")));
+    let effects = node.step(reply("once upon", vec![], StopReason::Window));
+    assert!(matches!(&outcome(&effects).expect("the end").end, End::Failed(error) if error.kind == ErrorKind::Context));
+}
+
+#[test]
+fn a_paused_answer_is_gone_on_with() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("tell")));
+    let effects = node.step(reply("part one, ", vec![], StopReason::Pause));
+    assert_eq!(asks(&effects), [ToolChoice::Auto]);
+    let effects = node.step(reply("part two", vec![], StopReason::Stop));
+    let outcome = outcome(&effects).expect("the end");
+    assert_eq!((outcome.text.as_str(), outcome.turns), ("part one, part two", 2));
+}
+
+#[test]
 fn an_empty_answer_is_asked_for_twice_more_and_never_kept() {
     let mut node = node(settings());
     node.step(Input::Submitted(Message::user("hi")));

@@ -235,7 +235,9 @@ impl Decoder {
             "" => return,
             "end_turn" | "stop_sequence" => Some(StopReason::Stop),
             "tool_use" => Some(StopReason::ToolUse),
-            "max_tokens" | "model_context_window_exceeded" => Some(StopReason::Length),
+            "max_tokens" => Some(StopReason::Length),
+            "model_context_window_exceeded" => Some(StopReason::Window),
+            "pause_turn" => Some(StopReason::Pause),
             "refusal" => Some(StopReason::Refusal),
             other => Some(StopReason::Other(other.to_owned())),
         };

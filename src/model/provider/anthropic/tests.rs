@@ -193,9 +193,9 @@ fn ends_are_told_apart() {
         ("end_turn", StopReason::Stop),
         ("stop_sequence", StopReason::Stop),
         ("max_tokens", StopReason::Length),
-        ("model_context_window_exceeded", StopReason::Length),
+        ("model_context_window_exceeded", StopReason::Window),
         ("refusal", StopReason::Refusal),
-        ("pause_turn", StopReason::Other("pause_turn".to_owned())),
+        ("pause_turn", StopReason::Pause),
     ] {
         let events = [vec![start()], text("Hi"), stop(word).to_vec()].concat();
         assert_eq!(run(&events).reply.unwrap().stop, expected, "{word}");

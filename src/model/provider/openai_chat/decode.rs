@@ -319,7 +319,8 @@ fn stop_reason(word: &str) -> Result<StopReason, ModelError> {
     Ok(match word {
         "stop" | "end_turn" | "eos" | "stop_sequence" => StopReason::Stop,
         "tool_calls" | "function_call" | "tool_use" => StopReason::ToolUse,
-        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => StopReason::Length,
+        "length" | "max_tokens" | "model_length" => StopReason::Length,
+        "model_context_window_exceeded" => StopReason::Window,
         "content_filter" | "refusal" | "sensitive" => StopReason::Refusal,
         // OpenRouter and z.ai name what happened here instead of reporting an error.
         "error" | "network_error" => return Err(broken(ErrorKind::Network, word)),

@@ -361,7 +361,7 @@ fn reasons_to_stop_are_translated() {
     for (word, stop) in [
         ("stop", StopReason::Stop),
         ("length", StopReason::Length),
-        ("model_context_window_exceeded", StopReason::Length),
+        ("model_context_window_exceeded", StopReason::Window),
         ("content_filter", StopReason::Refusal),
         ("tool_calls", StopReason::Stop),
         ("odd", StopReason::Other("odd".to_owned())),
