@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::file_size;
 use crate::base::panic;
 use crate::base::text::mask::Mask;
 use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
@@ -74,6 +75,8 @@ fn dispatch(
             return out.settle().map(|_| 0);
         }
     };
+    let no_signals = |error| Error::failed("signals cannot be caught").caused_by(error);
+    file_size::survive_limit().map_err(no_signals)?;
     *told = match &cli.command {
         None => format(cli.task.output.output_format),
         Some(Command::Demo { output_format, .. }) => format(*output_format),

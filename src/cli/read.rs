@@ -30,6 +30,10 @@ pub enum Parsed {
 pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
     // With -p, -c and --session no word is a command.
     let is_task = asks_for_task(&words);
+    let first = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if !is_task && RESERVED.contains(&first) {
+        return Err(not_built(first));
+    }
     let read = if is_task {
         TaskOnly::try_parse_from(words).map(|TaskOnly { task }| Cli { task, command: None })
     } else {
@@ -226,7 +230,8 @@ fn mistyped(word: &str) -> Option<Error> {
         return None;
     }
     let command = command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).chain(["help"]).collect();
+    let names: Vec<&str> =
+        command.get_subcommands().map(clap::Command::get_name).chain(["help"]).chain(RESERVED).collect();
     let meant = closest(word, names.iter().copied()).filter(|meant| *meant != word)?;
     Some(
         Error::usage(format!("`{word}` is no command"))

@@ -11,7 +11,6 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::base::clock::Clock;
 use crate::base::env::Env;
-use crate::base::file_size;
 use crate::base::path::canonical;
 use crate::base::text::mask::Mask;
 use crate::base::text::visible;
@@ -100,8 +99,6 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         return Err(Error::usage(format!("max_cost is set, but the price of {} is unknown", choice.model))
             .hint(format!("give it in providers.{}.models as \"cost\"", choice.provider)));
     }
-    let no_signals = |error| Error::failed("signals cannot be caught").caused_by(error);
-    file_size::survive_limit().map_err(no_signals)?;
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| wrong(loaded, "sandbox.deny_read", None, problem))?;
     let workspace = Arc::new(workspace);
@@ -351,7 +348,8 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
             Some(Opened { mut session, messages, handled, grant, model: _, mut notices }) => {
                 session.append_model(origin)?;
                 if let Some(grant) = grant {
-                    let text = format!("The session goes on with what was allowed in it: {}.", grant.as_str());
+                    let counts = rights::unwatched(grant).as_str();
+                    let text = format!("The session goes on with what was allowed in it, here up to {counts}.");
                     notices.push(Notice::new(NoticeCode::Session, text));
                 }
                 Ok(Opening { session, messages, handled, grant, notices })

@@ -312,6 +312,6 @@ fn a_broken_rule_stops_its_writer_but_no_visitor() {
     host.file(".viola.json", r#"{"permissions": {"deny": ["write_file(", "execute_bash"]}}"#);
     let run = host.task("go").run().ok().says(&[".viola.json", "write_file(", "left out"]);
     assert_eq!(run.notices("config").len(), 1);
-    host.config(json!({"permissions": {"deny": ["write_file("]}}));
-    host.print("go").run().exits(2).says(&["config.json", "write_file("]);
+    host.config(json!({"permissions": {"deny": ["edit_file("]}}));
+    host.print("go").run().exits(2).says(&["config.json", "edit_file("]);
 }

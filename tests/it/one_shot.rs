@@ -456,9 +456,10 @@ fn the_process_ends_with_its_answer() {
 fn names_of_commands_to_come_are_no_tasks() {
     let host = Host::new();
     host.script([]);
-    for word in ["undo", "serve", "models"] {
-        host.agent(&[word]).run().exits(2).says(&["not built yet", "hint: "]);
+    for words in [&["undo"] as &[&str], &["serve", "--listen", "x"], &["models"]] {
+        host.agent(words).run().exits(2).says(&["not built yet", "hint: "]);
     }
+    host.agent(&["serv"]).run().exits(2).says(&["agent serve"]);
     host.agent(&["auth", "login", "openai"]).run().exits(2).says(&["agent auth", "not built yet"]);
     host.agent(&["sessions"]).run().exits(2).says(&["a word is missing", "list, show"]);
 }

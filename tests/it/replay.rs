@@ -24,7 +24,12 @@ fn the_demo_turns_red_into_green_with_real_tools() {
 #[test]
 fn the_demo_claims_nothing_that_did_not_run() {
     let host = Host::new();
-    let run = host.agent(&["demo", "--output-format", "json"]).env("PATH", "/nonexistent").run().exits(1);
+    let run = host
+        .agent(&["demo", "--output-format", "json"])
+        .env("PATH", "/nonexistent")
+        .run()
+        .exits(1)
+        .says(&["did not succeed"]);
     let result = run.json();
     assert_eq!((&result["exit_code"], &result["is_error"]), (&json!(1), &json!(true)));
 }

@@ -105,7 +105,8 @@ pub fn run(
     let interruption = stop.interruption();
     let session_id = Some(agent.session.id().to_owned());
     let mut report = Report::new(&outcome, interruption.unwrap_or(Interruption::Interrupt), session_id, duration_ms);
-    if goal == Goal::GreenCommand && report.exit_code == 0 && !green {
+    let missed = goal == Goal::GreenCommand && report.exit_code == 0 && !green;
+    if missed {
         report.missed();
     }
     let reader_left = printer.is_unread() && interruption.is_none();
@@ -116,6 +117,9 @@ pub fn run(
     if let (Reader::GivenUp, Some(interruption)) = (reader, stop.interruption()) {
         printer.error(&Error::failed("interrupted before everything was read"));
         return Ok(interruption.exit_code());
+    }
+    if missed {
+        printer.error(&Error::failed("the last command did not succeed, whatever the answer says"));
     }
     let is_kept = agent.session.path().is_some();
     if let Some(error) = failure(&outcome.end, &provider, &report, is_kept) {

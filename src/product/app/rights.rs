@@ -47,11 +47,7 @@ pub(super) fn judge(
         Mode::Safe => Authority::Chosen(Grant::Safe),
         Mode::None => Authority::Chosen(Grant::None),
         Mode::Ask => Authority::AskEach,
-        Mode::Session => match grant {
-            Some(Grant::All | Grant::Write) => Authority::Session(Grant::Write),
-            Some(grant @ (Grant::Safe | Grant::None)) => Authority::Session(grant),
-            None => Authority::Unasked,
-        },
+        Mode::Session => grant.map_or(Authority::Unasked, |grant| Authority::Session(unwatched(grant))),
     };
     Ok(Judge {
         allow: rules("permissions.allow", &permissions.allow)?,
@@ -60,6 +56,15 @@ pub(super) fn judge(
         authority,
         writable: writable(loaded, env)?,
     })
+}
+
+/// What a grant counts for where nobody watches: what was allowed under somebody's eyes is no leave to run commands.
+pub(super) fn unwatched(grant: Grant) -> Grant {
+    match grant {
+        Grant::All | Grant::Write => Grant::Write,
+        Grant::Safe => Grant::Safe,
+        Grant::None => Grant::None,
+    }
 }
 
 fn writable(loaded: &Loaded, env: &Env) -> Result<Writable, Error> {
