@@ -44,7 +44,9 @@ pub struct Changes {
 
 /// `content` with all pieces replaced. They are in order and do not overlap.
 pub fn apply(content: &[u8], splices: &[Splice<'_>]) -> Vec<u8> {
-    let mut result = Vec::with_capacity(content.len());
+    let went: usize = splices.iter().map(|splice| splice.span.len()).sum();
+    let came: usize = splices.iter().map(|splice| splice.text.len()).sum();
+    let mut result = Vec::with_capacity((content.len() + came).saturating_sub(went));
     let mut at = 0;
     for Splice { span, text, edit: _ } in splices {
         result.extend_from_slice(content.get(at..span.start).unwrap_or_default());

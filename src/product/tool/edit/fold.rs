@@ -46,12 +46,20 @@ impl Folded {
         folded
     }
 
-    /// Where `needle` (folded alike) stands, as ranges of original bytes that do not overlap.
-    pub fn hits(&self, needle: &Self) -> Vec<Range<usize>> {
+    /// Where `needle` (folded alike) stands, as ranges of original bytes that do not overlap; the first `most` of them.
+    pub fn hits(&self, needle: &Self, most: usize) -> Vec<Range<usize>> {
         let length = needle.bytes.len();
         memmem::find_iter(&self.bytes, &needle.bytes)
+            .take(most)
             .map(|start| self.original(start).start..self.original(start + length - 1).end)
             .collect()
+    }
+
+    /// The original bytes that `needle` (folded alike, not empty) stands for at the end, where it does.
+    pub fn at_end(&self, needle: &Self) -> Option<Range<usize>> {
+        let last = self.bytes.len().checked_sub(1)?;
+        let start = self.bytes.strip_suffix(needle.bytes.as_slice())?.len();
+        Some(self.original(start).start..self.original(last).end)
     }
 
     /// The original bytes of one folded byte.
@@ -121,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn hits(content: &str, needle: &str, fold: Fold) -> Vec<(usize, usize)> {
-        let hits = Folded::new(content.as_bytes(), fold).hits(&Folded::new(needle.as_bytes(), fold));
+        let hits = Folded::new(content.as_bytes(), fold).hits(&Folded::new(needle.as_bytes(), fold), usize::MAX);
         hits.into_iter().map(|hit| (hit.start, hit.end)).collect()
     }
 

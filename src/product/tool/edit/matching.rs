@@ -11,6 +11,9 @@ use memchr::memmem;
 use super::fold::{Fold, Folded};
 use super::numbers;
 
+/// Places of one text that are told apart; each takes about 100 bytes while it is replaced.
+pub const MOST_PLACES: usize = 1_000_000;
+
 /// A file's content, and its folded forms where they were needed.
 pub struct Source<'a> {
     /// The bytes as they are.
@@ -52,6 +55,8 @@ pub struct Found<'a> {
 pub enum Miss {
     /// Nothing is like it.
     Nowhere,
+    /// It is there more than [`MOST_PLACES`] times.
+    TooMany,
     /// It could be any of these; the starts of the matches.
     Several {
         /// How they were found.
@@ -86,7 +91,7 @@ impl<'a> Source<'a> {
     }
 
     fn folded_hits(&self, text: &str, fold: Fold) -> Vec<Range<usize>> {
-        self.folded(fold).hits(&Folded::new(text.as_bytes(), fold))
+        self.folded(fold).hits(&Folded::new(text.as_bytes(), fold), MOST_PLACES + 1)
     }
 }
 
@@ -102,6 +107,9 @@ pub fn find<'e>(source: &Source<'_>, old: &'e str, new: &'e str, scope: Scope) -
     let spellings: Vec<_> = std::iter::once(plain).chain(stripped).collect();
     for (old, new, numbered) in &spellings {
         if let Some((spans, rung, trimmed)) = strict(source, old) {
+            if spans.len() > MOST_PLACES {
+                return Err(Miss::TooMany);
+            }
             if spans.len() > 1 && scope == Scope::One {
                 return Err(several(&spans, rung));
             }
@@ -120,6 +128,7 @@ pub fn find<'e>(source: &Source<'_>, old: &'e str, new: &'e str, scope: Scope) -
         match spans.len() {
             0 => {}
             1 => return Ok(Found { spans, rung: Rung::Blanks, numbered, old, new }),
+            too_many if too_many > MOST_PLACES => return Err(Miss::TooMany),
             _ => return Err(several(&spans, Rung::Blanks)),
         }
     }
@@ -129,7 +138,8 @@ pub fn find<'e>(source: &Source<'_>, old: &'e str, new: &'e str, scope: Scope) -
 /// The places of `old` but for line ends; whether its last line end was left out because the file has none there.
 fn strict(source: &Source<'_>, old: &str) -> Option<(Vec<Range<usize>>, Rung, bool)> {
     let length = old.len();
-    let exact: Vec<_> = memmem::find_iter(source.content, old).map(|start| start..start + length).collect();
+    let exact = memmem::find_iter(source.content, old).take(MOST_PLACES + 1);
+    let exact: Vec<_> = exact.map(|start| start..start + length).collect();
     let spells_crlf = old.contains("\r\n");
     if spells_crlf && !exact.is_empty() {
         return Some((exact, Rung::Exact, false));
@@ -144,9 +154,9 @@ fn strict(source: &Source<'_>, old: &str) -> Option<(Vec<Range<usize>>, Rung, bo
         return Some((exact, Rung::Exact, false));
     }
     let last_line = old.strip_suffix('\n').filter(|line| !line.trim().is_empty())?;
-    let at_end = source.folded_hits(last_line.strip_suffix('\r').unwrap_or(last_line), Fold::LineEnds);
-    let last = at_end.last().filter(|span| span.end == source.content.len())?;
-    Some((vec![last.clone()], Rung::LineEnds, true))
+    let last_line = last_line.strip_suffix('\r').unwrap_or(last_line);
+    let last = source.folded(Fold::LineEnds).at_end(&Folded::new(last_line.as_bytes(), Fold::LineEnds))?;
+    Some((vec![last], Rung::LineEnds, true))
 }
 
 fn several(spans: &[Range<usize>], rung: Rung) -> Miss {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::base::cancel::Cancel;
 use crate::base::json::Object;
 use crate::base::text::numbers::{count, size};
 use crate::base::text::{cut, visible};
@@ -26,11 +27,11 @@ mod nearest;
 mod numbers;
 
 use changes::{Changes, Splice};
-use matching::{Found, Miss, Rung, Scope, Source};
+use matching::{Found, MOST_PLACES, Miss, Rung, Scope, Source};
 
 /// What reaches the model by default: a diff of about 200 lines.
 pub const LIMITS: Limits = Limits { chars: 10_000, lines: usize::MAX };
-/// Bytes of a file that is edited; it is held three times while that is done.
+/// Bytes of a file that is edited, before and after; it is held three times while that is done.
 const MOST_BYTES: u64 = 32_000_000;
 /// Failed edits that are explained in one error.
 const MOST_EXPLAINED: usize = 3;
@@ -86,18 +87,18 @@ impl EditFile {
         Self { workspace, seen, spec }
     }
 
-    fn edit(&self, arguments: &Arguments) -> Result<String, String> {
+    fn edit(&self, arguments: &Arguments, cancel: &Cancel) -> Result<String, String> {
         let target = Target::new(&self.workspace, &arguments.path)?;
         let content = self.load(&target)?;
         let shown = &target.shown;
         let hash = seen::hash(&content);
         let standing = self.seen.standing(&target.path, hash);
         let source = Source::new(&content);
-        let found = find_all(&source, &arguments.edits, shown, standing).inspect_err(|_| {
+        let found = find_all(&source, &arguments.edits, shown, standing, cancel).inspect_err(|_| {
             // The error shows what the file holds there now, so that a corrected edit is no longer out of date.
             self.seen.glimpse(&target.path, hash);
         })?;
-        let splices = splices(&source, &found)?;
+        let splices = splices(&source, &found, shown, cancel)?;
         let new = changes::apply(&content, &splices);
         if new == content {
             return Err(format!("the edits would leave {shown} as it is"));
@@ -156,8 +157,9 @@ impl Tool for EditFile {
         Ok(workspace::writes(&self.workspace.resolve(&arguments.path)))
     }
 
-    fn run(&self, arguments: &Object, _context: &ToolContext<'_>) -> Output {
-        arguments::parse(arguments).and_then(|arguments| self.edit(&arguments)).map_or_else(Output::error, Output::ok)
+    fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
+        let edited = arguments::parse(arguments).and_then(|arguments| self.edit(&arguments, context.cancel));
+        edited.map_or_else(Output::error, Output::ok)
     }
 }
 
@@ -166,15 +168,29 @@ fn find_all<'e>(
     edits: &'e [Edit],
     shown: &str,
     standing: Standing,
+    cancel: &Cancel,
 ) -> Result<Vec<Found<'e>>, String> {
     let content = source.content;
     let mut found = Vec::new();
     let mut problems = Vec::new();
+    let mut more = 0;
     for (number, edit) in edits.iter().enumerate() {
+        if cancel.is_cancelled() {
+            return Err(stopped(shown));
+        }
         let scope = if edit.replace_all == Some(true) { Scope::All } else { Scope::One };
-        match matching::find(source, &edit.old_text, &edit.new_text, scope) {
+        let place = matching::find(source, &edit.old_text, &edit.new_text, scope);
+        // An explanation may search the whole file.
+        let is_explained = problems.len() < MOST_EXPLAINED;
+        match place {
             Ok(place) if is_certain(&place, standing) => found.push(place),
+            Ok(_) | Err(_) if !is_explained => more += 1,
             Ok(place) => problems.push(uncertain(content, &named(number, edit), &place)),
+            Err(Miss::TooMany) => problems.push(format!(
+                "{} is there more than {}, too often to be edited: use a shell command",
+                named(number, edit),
+                count(MOST_PLACES as u64, "time")
+            )),
             Err(Miss::Several { rung, starts }) => problems.push(several(content, &named(number, edit), rung, &starts)),
             Err(Miss::Nowhere) => problems.push(nowhere(content, edits, number, edit)),
         }
@@ -186,8 +202,6 @@ fn find_all<'e>(
         Standing::Changed => format!("{shown} has changed since it was last read or written here. "),
         Standing::Unknown | Standing::Current | Standing::Glimpsed => String::new(),
     };
-    let more = problems.len().saturating_sub(MOST_EXPLAINED);
-    problems.truncate(MOST_EXPLAINED);
     if more > 0 {
         problems.push(format!("({more} more edits do not match either)"));
     }
@@ -259,14 +273,28 @@ fn uncertain(content: &[u8], named: &str, place: &Found<'_>) -> String {
     format!("{named} is there only with other tabs and spaces:\n{nearest}")
 }
 
-fn splices<'f>(source: &Source<'_>, found: &'f [Found<'_>]) -> Result<Vec<Splice<'f>>, String> {
+/// What is to be put where, in order. It is known to fit before anything is built of it.
+fn splices<'f>(
+    source: &Source<'_>,
+    found: &'f [Found<'_>],
+    shown: &str,
+    cancel: &Cancel,
+) -> Result<Vec<Splice<'f>>, String> {
     let mut splices: Vec<Splice<'f>> = Vec::new();
+    let (mut went, mut came) = (0, 0_u64);
     for (edit, place) in found.iter().enumerate() {
-        splices.extend(place.spans.iter().map(|span| Splice {
-            span: span.clone(),
-            text: adapt::adapt(source, span, place),
-            edit,
-        }));
+        for span in &place.spans {
+            if cancel.is_cancelled() {
+                return Err(stopped(shown));
+            }
+            let text = adapt::adapt(source, span, place);
+            went += span.len() as u64;
+            came += text.len() as u64;
+            if came > MOST_BYTES {
+                return Err(too_large(shown));
+            }
+            splices.push(Splice { span: span.clone(), text, edit });
+        }
     }
     splices.sort_by_key(|splice| (splice.span.start, splice.span.end));
     for pair in splices.windows(2) {
@@ -280,7 +308,21 @@ fn splices<'f>(source: &Source<'_>, found: &'f [Found<'_>]) -> Result<Vec<Splice
             ));
         }
     }
+    if (source.content.len() as u64).saturating_sub(went) + came > MOST_BYTES {
+        return Err(too_large(shown));
+    }
     Ok(splices)
+}
+
+fn stopped(shown: &str) -> String {
+    format!("stopped before {shown} was edited")
+}
+
+fn too_large(shown: &str) -> String {
+    format!(
+        "the edits would make {shown} larger than the {} that can be edited, and were not made; use a shell command",
+        size(MOST_BYTES)
+    )
 }
 
 fn report(shown: &str, standing: Standing, found: &[Found<'_>], changes: &Changes) -> String {

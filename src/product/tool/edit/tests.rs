@@ -131,6 +131,36 @@ fn many_problems_are_told_in_part() {
     assert!(!ok && text.contains("edits[2]") && !text.contains("edits[3]") && text.contains("2 more edits"), "{text}");
 }
 
+#[test]
+fn what_would_grow_without_bound_is_refused() {
+    let bench = bench();
+    let all = |old: &str, new: &str| json!([{"old_text": old, "new_text": new, "replace_all": true}]);
+    for (content, old) in [("a\n".repeat(100_000), "a"), ("a".repeat(100_000), "a"), ("a\r\n".repeat(1_000), "a\n")] {
+        let path = bench.file("f.txt", &content);
+        let (ok, text) = bench.try_edits("f.txt", &all(old, &format!("{}\n", "b".repeat(100_000))));
+        assert!(!ok && text.contains("f.txt larger than the 32"), "{text}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+    }
+    let content = "a".repeat(matching::MOST_PLACES + 1);
+    bench.file("f.txt", &content);
+    for edits in [all("a", "b"), edits(&[("a", "b")])] {
+        let (ok, text) = bench.try_edits("f.txt", &edits);
+        assert!(!ok && text.contains("more than 1,000,000 times"), "{text}");
+    }
+    bench.file("f.txt", &content[1..]);
+    let (ok, text) = bench.try_edits("f.txt", &all("a", "b"));
+    assert!(ok && text.starts_with("edited f.txt: 1,000,000 edits, +1 −1\n"), "{text}");
+}
+
+#[test]
+fn a_stopped_edit_changes_nothing() {
+    let bench = bench();
+    let path = bench.file("f.txt", "one\n");
+    bench.cancel.cancel();
+    assert_eq!(bench.edit("f.txt", &[("one", "1")]), (false, "stopped before f.txt was edited".to_owned()));
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "one\n");
+}
+
 /// Contents, edits and what has to come of them; each was once a doubt.
 #[test]
 fn the_corpus_is_replayed() {
@@ -180,7 +210,7 @@ proptest! {
         let source = Source::new(&content);
         if let Ok(found) = matching::find(&source, &old, &new, Scope::One) {
             let places = [found];
-            let splices = splices(&source, &places).unwrap();
+            let splices = splices(&source, &places, "f", &Cancel::new()).unwrap();
             prop_assert_eq!(splices.len(), 1);
             let result = changes::apply(&content, &splices);
             let span = splices[0].span.clone();
@@ -201,8 +231,8 @@ proptest! {
         let edits: Vec<Edit> = pairs.into_iter()
             .map(|(old_text, new_text)| Edit { old_text, new_text, replace_all: Some(all) }).collect();
         let source = Source::new(&content);
-        if let Ok(found) = find_all(&source, &edits, "f", Standing::Unknown)
-            && let Ok(splices) = splices(&source, &found)
+        if let Ok(found) = find_all(&source, &edits, "f", Standing::Unknown, &Cancel::new())
+            && let Ok(splices) = splices(&source, &found, "f", &Cancel::new())
         {
             let new = changes::apply(&content, &splices);
             report("f", Standing::Changed, &found, &changes::describe(&content, &new, &splices));
