@@ -98,6 +98,9 @@ impl EditFile {
             // The error shows what the file holds there now, so that a corrected edit is no longer out of date.
             self.seen.glimpse(&target.path, hash);
         })?;
+        if let Some(problem) = mixed(&content, &found, shown) {
+            return Err(problem);
+        }
         let splices = splices(&source, &found, shown, cancel)?;
         let new = changes::apply(&content, &splices);
         if new == content {
@@ -271,6 +274,23 @@ fn uncertain(content: &[u8], named: &str, place: &Found<'_>) -> String {
     }
     let nearest = nearest::explain(content, &place.old).unwrap_or_default();
     format!("{named} is there only with other tabs and spaces:\n{nearest}")
+}
+
+/// Why an edit would put UTF-8 into a file of another encoding; what was there as UTF-8 before may come again.
+fn mixed(content: &[u8], found: &[Found<'_>], shown: &str) -> Option<String> {
+    let foreign = |place: &Found<'_>| {
+        let was_there = |c| place.rung != Rung::Blanks && place.old.contains(c);
+        place.new.chars().find(|c| !c.is_ascii() && !was_there(*c))
+    };
+    let (number, letter) =
+        found.iter().enumerate().find_map(|(number, place)| foreign(place).map(|letter| (number, letter)))?;
+    let valid = std::str::from_utf8(content).err()?.valid_up_to();
+    let line = memchr::memchr_iter(b'\n', content.get(..valid).unwrap_or_default()).count() + 1;
+    let letter = visible::line(letter.encode_utf8(&mut [0; 4])).into_owned();
+    Some(format!(
+        "edits[{number}].new_text has `{letter}`, but {shown} is not UTF-8 (see line {line}), and two encodings would be \
+         mixed: nothing was edited. Use ASCII, or convert the file with a shell command"
+    ))
 }
 
 /// What is to be put where, in order. It is known to fit before anything is built of it.

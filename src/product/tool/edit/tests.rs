@@ -103,6 +103,22 @@ fn bytes_that_are_no_text_survive() {
 }
 
 #[test]
+fn no_second_encoding_comes_into_a_file() {
+    let bench = bench();
+    let path = bench.file("latin", b"one\ncaf\xe9 x\n");
+    let (ok, text) = bench.edit("latin", &[("one", "1"), ("x", "5 \u{20ac}")]);
+    assert!(!ok && text.contains("edits[1].new_text has `\u{20ac}`, but latin is not UTF-8 (see line 2)"), "{text}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"one\ncaf\xe9 x\n");
+    assert!(bench.edit("latin", &[("x", "y")]).0);
+    // A broken byte elsewhere does not make what is UTF-8 anything else.
+    let path = bench.file("broken", b"\xff\n\xc3\xa9 = 1\n");
+    assert!(bench.edit("broken", &[("\u{e9} = 1", "\u{e9} = 2")]).0);
+    assert_eq!(std::fs::read(path).unwrap(), b"\xff\n\xc3\xa9 = 2\n");
+    bench.file("utf", "caf\u{e9} x\n");
+    assert!(bench.edit("utf", &[("x", "\u{20ac}")]).0);
+}
+
+#[test]
 fn somebody_elses_change_is_shown_and_then_edited_on() {
     let bench = bench();
     let path = bench.file("f.txt", "alpha = 100\nbeta  = 2\n");
@@ -141,7 +157,7 @@ fn what_would_grow_without_bound_is_refused() {
         assert!(!ok && text.contains("f.txt larger than the 32"), "{text}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
     }
-    let content = "a".repeat(matching::MOST_PLACES + 1);
+    let content = "a".repeat(MOST_PLACES + 1);
     bench.file("f.txt", &content);
     for edits in [all("a", "b"), edits(&[("a", "b")])] {
         let (ok, text) = bench.try_edits("f.txt", &edits);
