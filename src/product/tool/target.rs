@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::missing::Wanted;
+use super::save::Stamp;
 use super::workspace::Workspace;
 use super::{missing, save};
 use crate::base::path::canonical;
@@ -107,6 +108,15 @@ pub struct Steady {
 }
 
 impl Steady {
+    /// The file as it is before anything more is read.
+    ///
+    /// # Errors
+    ///
+    /// What the system said.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        self.file.metadata().map(|file| Stamp::new(&file))
+    }
+
     /// Whether it ended only because there was nothing to read just then.
     pub fn ran_dry(&self) -> bool {
         self.ran_dry

@@ -2,7 +2,6 @@
 //!
 //! It refuses to replace what somebody else changed since this session saw it; where it may write at all, the gate decides.
 
-use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::read::page::{self, Scan};
+use super::save::{Problem, Stamp};
 use super::seen::{self, Seen, Standing};
 use super::target::{Found, Target, blocking_parent};
 use super::workspace::{self, Workspace};
@@ -55,12 +55,23 @@ impl WriteFile {
     }
 
     fn write(&self, arguments: &Arguments) -> Result<String, String> {
+        for _ in 0..save::ATTEMPTS {
+            if let Some(told) = self.attempt(arguments)? {
+                return Ok(told);
+            }
+        }
+        let shown = self.workspace.named(&self.workspace.resolve(&arguments.path));
+        Err(format!("{shown} is changed by somebody else all the time, and was not written"))
+    }
+
+    /// `None` where somebody else changed the file meanwhile.
+    fn attempt(&self, arguments: &Arguments) -> Result<Option<String>, String> {
         let Arguments { path, content } = arguments;
         let target = Target::new(&self.workspace, path)?;
         let shown = &target.shown;
-        let old = match target.look()? {
-            Found::File(_) => Some(survey(&target)?),
-            Found::Nothing => None,
+        let (before, old) = match target.look()? {
+            Found::File(_) => survey(&target).map(|(before, old)| (Some(before), Some(old)))?,
+            Found::Nothing => (None, None),
         };
         let standing = match &old {
             Some(old) => self.seen.standing(&target.path, old.hash),
@@ -81,14 +92,18 @@ impl WriteFile {
         let new_hash = seen::hash(content.as_bytes());
         let is_same = old.as_ref().is_some_and(|old| old.hash == new_hash && old.bytes == content.len() as u64);
         if !is_same {
-            save::save(&target.path, content.as_bytes()).map_err(|error| {
-                let kept = if old.is_some() { "; its old content is kept" } else { "" };
-                format!("could not write {shown}: {}{kept}", save::words(&error))
-            })?;
+            match save::save(&target.path, content.as_bytes(), before) {
+                Ok(()) => {}
+                Err(Problem::Changed) => return Ok(None),
+                Err(Problem::System(error)) => {
+                    let kept = if old.is_some() { "; its old content is kept" } else { "" };
+                    return Err(format!("could not write {shown}: {}{kept}", save::words(&error)));
+                }
+            }
         }
         self.seen.record(&target.path, new_hash);
         let new = extent(content.split_inclusive('\n').count() as u64, content.len() as u64);
-        Ok(match (old, standing) {
+        Ok(Some(match (old, standing) {
             (Some(_), _) if is_same => format!("{shown} already has exactly this content ({new}); nothing was written"),
             (Some(old), Standing::Unknown) => format!(
                 "replaced {shown}: {new}; what was there ({}) had not been read in this session",
@@ -96,7 +111,7 @@ impl WriteFile {
             ),
             (Some(old), _) => format!("replaced {shown}: {new}, before {}", extent(old.lines, old.bytes)),
             (None, _) => format!("created {shown}: {new}"),
-        })
+        }))
     }
 }
 
@@ -119,8 +134,11 @@ fn extent(lines: u64, bytes: u64) -> String {
     format!("{}, {}", count(lines, "line"), size(bytes))
 }
 
-fn survey(target: &Target) -> Result<Scan, String> {
-    let scanned = File::open(&target.path).and_then(|file| page::scan(&mut BufReader::with_capacity(CHUNK, file)));
+fn survey(target: &Target) -> Result<(Stamp, Scan), String> {
+    let scanned = target.open().and_then(|file| {
+        let before = file.stamp()?;
+        Ok((before, page::scan(&mut BufReader::with_capacity(CHUNK, file))?))
+    });
     scanned.map_err(|error| format!("{}: {}", target.shown, save::words(&error)))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Bytes outside the pieces stay as they are. Where a piece is, the ladder in `matching` decides; it never guesses.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -14,6 +15,7 @@ use crate::base::text::{cut, visible};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::read::sniff::{self, Content};
+use super::save::{Problem, Stamp};
 use super::seen::{self, Seen, Standing};
 use super::target::Target;
 use super::workspace::{self, Workspace};
@@ -88,8 +90,19 @@ impl EditFile {
     }
 
     fn edit(&self, arguments: &Arguments, cancel: &Cancel) -> Result<String, String> {
+        for _ in 0..save::ATTEMPTS {
+            if let Some(told) = self.attempt(arguments, cancel)? {
+                return Ok(told);
+            }
+        }
+        let shown = self.workspace.named(&self.workspace.resolve(&arguments.path));
+        Err(format!("{shown} is changed by somebody else all the time, and was not edited; use a shell command"))
+    }
+
+    /// `None` where somebody else changed the file meanwhile.
+    fn attempt(&self, arguments: &Arguments, cancel: &Cancel) -> Result<Option<String>, String> {
         let target = Target::new(&self.workspace, &arguments.path)?;
-        let content = self.load(&target)?;
+        let (before, content) = self.load(&target)?;
         let shown = &target.shown;
         let hash = seen::hash(&content);
         let standing = self.seen.standing(&target.path, hash);
@@ -106,26 +119,44 @@ impl EditFile {
         if new == content {
             return Err(format!("the edits would leave {shown} as it is"));
         }
-        save::save(&target.path, &new)
-            .map_err(|error| format!("could not write {shown}: {}; its old content is kept", save::words(&error)))?;
+        match save::save(&target.path, &new, Some(before)) {
+            Ok(()) => {}
+            Err(Problem::Changed) => return Ok(None),
+            Err(Problem::System(error)) => {
+                return Err(format!("could not write {shown}: {}; its old content is kept", save::words(&error)));
+            }
+        }
         match standing {
             Standing::Unknown | Standing::Current => self.seen.record(&target.path, seen::hash(&new)),
             // What else has changed was not shown: enough to edit on, not to replace the whole file.
             Standing::Glimpsed | Standing::Changed => self.seen.glimpse(&target.path, seen::hash(&new)),
         }
-        Ok(report(shown, standing, &found, &changes::describe(&content, &new, &splices)))
+        Ok(Some(report(shown, standing, &found, &changes::describe(&content, &new, &splices))))
     }
 
-    fn load(&self, target: &Target) -> Result<Vec<u8>, String> {
+    fn load(&self, target: &Target) -> Result<(Stamp, Vec<u8>), String> {
         let shown = &target.shown;
         let bytes = target.existing(&self.workspace)?.len();
-        if bytes > MOST_BYTES {
+        let too_large = |bytes: u64| {
             let (bytes, most) = (size(bytes), size(MOST_BYTES));
-            return Err(format!("{shown} has {bytes}, more than the {most} that can be edited; use a shell command"));
+            format!("{shown} has {bytes}, more than the {most} that can be edited; use a shell command")
+        };
+        if bytes > MOST_BYTES {
+            return Err(too_large(bytes));
         }
-        let content = std::fs::read(&target.path).map_err(|error| format!("{shown}: {}", save::words(&error)))?;
+        let mut content = Vec::with_capacity(usize::try_from(bytes).unwrap_or_default());
+        let read = target.open().and_then(|mut file| {
+            let before = file.stamp()?;
+            // One more than there is room for: it may have grown.
+            file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut content)?;
+            Ok(before)
+        });
+        let before = read.map_err(|error| format!("{shown}: {}", save::words(&error)))?;
+        if content.len() as u64 > MOST_BYTES {
+            return Err(too_large(content.len() as u64));
+        }
         match sniff::sniff(&content) {
-            Content::Text => Ok(content),
+            Content::Text => Ok((before, content)),
             Content::Utf16(_) => {
                 Err(format!("{shown} is UTF-16, which cannot be edited; convert it with a shell command"))
             }
