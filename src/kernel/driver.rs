@@ -245,7 +245,7 @@ fn guarded(
         hooks.tool_progress(&mut text);
         let _ = sender.send(Report::Progress { id: id.clone(), text });
     };
-    let context = ToolContext { call_id: id, cancel, progress: &progress };
+    let context = ToolContext { call_id: id, subject: &pending.subject, cancel, progress: &progress };
     let none = Object::new();
     let arguments = pending.call.input.object().unwrap_or(&none);
     let run = || {

@@ -93,6 +93,8 @@ pub enum Subject {
 pub struct ToolContext<'a> {
     /// The call's id.
     pub call_id: &'a str,
+    /// What the call was permitted for; links may lead elsewhere by now.
+    pub subject: &'a Subject,
     /// Thrown when the call is to end.
     pub cancel: &'a Cancel,
     /// Takes a line about how far the call has come. May be called often; the receiver drops what is too much.

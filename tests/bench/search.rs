@@ -68,7 +68,12 @@ fn ripgrep(bencher: Bencher<'_, '_>, pattern: &str) {
 }
 
 fn run(tool: &dyn Tool, arguments: &Object) -> Output {
-    let context = ToolContext { call_id: "c", cancel: &Cancel::new(), progress: &|_| {} };
+    let context = ToolContext {
+        call_id: "c",
+        subject: &viola::kernel::tool::Subject::Other,
+        cancel: &Cancel::new(),
+        progress: &|_| {},
+    };
     black_box(tool.run(arguments, &context))
 }
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::base::cancel::Cancel;
-use crate::kernel::tool::{Output, Tool, ToolContext};
+use crate::base::json::Object;
+use crate::kernel::tool::{Output, Subject, Tool, ToolContext};
 use crate::product::tool::seen::Seen;
 use crate::product::tool::workspace::Workspace;
 
@@ -66,13 +67,18 @@ impl Fixture {
     /// Runs a call whose arguments the tool accepts, or answers with its complaint.
     pub fn run(&self, tool: &dyn Tool, arguments: Value) -> Output {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-        if let Err(complaint) = tool.subject(&arguments) {
-            return Output::error(complaint);
+        match tool.subject(&arguments) {
+            Ok(subject) => self.run_as(tool, &arguments, &subject),
+            Err(complaint) => Output::error(complaint),
         }
+    }
+
+    /// Runs a call that was permitted for this subject.
+    pub fn run_as(&self, tool: &dyn Tool, arguments: &Object, subject: &Subject) -> Output {
         let lines = Mutex::new(Vec::new());
         let progress = |line: &str| lines.lock().unwrap().push(line.to_owned());
-        let context = ToolContext { call_id: "c1", cancel: &self.cancel, progress: &progress };
-        tool.run(&arguments, &context)
+        let context = ToolContext { call_id: "c1", subject, cancel: &self.cancel, progress: &progress };
+        tool.run(arguments, &context)
     }
 }
 

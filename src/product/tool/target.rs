@@ -10,6 +10,7 @@ use super::save::Stamp;
 use super::workspace::Workspace;
 use super::{missing, save};
 use crate::base::path::canonical;
+use crate::kernel::tool::Subject;
 
 /// A path a model named.
 pub struct Target {
@@ -41,6 +42,22 @@ impl Target {
             return Err(format!("reading {shown} is closed by sandbox.deny_read"));
         }
         Ok(Self { path: canonical(&named), shown, named })
+    }
+
+    /// As [`Target::new`], for a call that writes and was permitted for `subject`.
+    ///
+    /// # Errors
+    ///
+    /// Also when the path leads elsewhere by now: the permission was for another file.
+    pub fn permitted(workspace: &Workspace, path: &str, subject: &Subject) -> Result<Self, String> {
+        let target = Self::new(workspace, path)?;
+        match subject {
+            Subject::Write(paths) if paths.contains(&target.path) => Ok(target),
+            Subject::Write(_) | Subject::Read(_) | Subject::Command(_) | Subject::Other => Err(format!(
+                "{} leads elsewhere than when the call was permitted, and was not written; if that is meant, call again",
+                target.shown
+            )),
+        }
     }
 
     /// Looks what is there, without opening it.

@@ -54,9 +54,9 @@ impl WriteFile {
         Self { workspace, seen, spec }
     }
 
-    fn write(&self, arguments: &Arguments) -> Result<String, String> {
+    fn write(&self, arguments: &Arguments, subject: &Subject) -> Result<String, String> {
         for _ in 0..save::ATTEMPTS {
-            if let Some(told) = self.attempt(arguments)? {
+            if let Some(told) = self.attempt(arguments, subject)? {
                 return Ok(told);
             }
         }
@@ -65,9 +65,9 @@ impl WriteFile {
     }
 
     /// `None` where somebody else changed the file meanwhile.
-    fn attempt(&self, arguments: &Arguments) -> Result<Option<String>, String> {
+    fn attempt(&self, arguments: &Arguments, subject: &Subject) -> Result<Option<String>, String> {
         let Arguments { path, content } = arguments;
-        let target = Target::new(&self.workspace, path)?;
+        let target = Target::permitted(&self.workspace, path, subject)?;
         let shown = &target.shown;
         let (before, old) = match target.look()? {
             Found::File(_) => survey(&target).map(|(before, old)| (Some(before), Some(old)))?,
@@ -125,8 +125,9 @@ impl Tool for WriteFile {
         Ok(workspace::writes(&self.workspace.resolve(&arguments.path)))
     }
 
-    fn run(&self, arguments: &Object, _context: &ToolContext<'_>) -> Output {
-        arguments::parse(arguments).and_then(|arguments| self.write(&arguments)).map_or_else(Output::error, Output::ok)
+    fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
+        let written = arguments::parse(arguments).and_then(|arguments| self.write(&arguments, context.subject));
+        written.map_or_else(Output::error, Output::ok)
     }
 }
 
@@ -207,6 +208,22 @@ mod tests {
         assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o755);
         assert_eq!(std::fs::read_to_string(bench.cwd.join("later/new")).unwrap(), "new");
         assert!(bench.cwd.join("link").is_symlink() && bench.cwd.join("dangling").is_symlink());
+    }
+
+    #[test]
+    fn a_permission_is_for_one_file() {
+        let bench = bench();
+        std::fs::write(bench.cwd.join("inside"), "old").unwrap();
+        std::fs::write(bench.cwd.join("outside"), "theirs").unwrap();
+        bench.link("name", "inside");
+        let arguments = json!({"path": "name", "content": "new"});
+        let arguments = arguments.as_object().unwrap();
+        let subject = bench.tool.subject(arguments).unwrap();
+        std::fs::remove_file(bench.cwd.join("name")).unwrap();
+        bench.link("name", "outside");
+        let told = bench.run_as(&bench.tool, arguments, &subject);
+        assert!(told.is_error && told.text.head.starts_with("name leads elsewhere"), "{told:?}");
+        assert_eq!(std::fs::read_to_string(bench.cwd.join("outside")).unwrap(), "theirs");
     }
 
     #[test]

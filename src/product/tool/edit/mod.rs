@@ -89,9 +89,9 @@ impl EditFile {
         Self { workspace, seen, spec }
     }
 
-    fn edit(&self, arguments: &Arguments, cancel: &Cancel) -> Result<String, String> {
+    fn edit(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<String, String> {
         for _ in 0..save::ATTEMPTS {
-            if let Some(told) = self.attempt(arguments, cancel)? {
+            if let Some(told) = self.attempt(arguments, context)? {
                 return Ok(told);
             }
         }
@@ -100,8 +100,9 @@ impl EditFile {
     }
 
     /// `None` where somebody else changed the file meanwhile.
-    fn attempt(&self, arguments: &Arguments, cancel: &Cancel) -> Result<Option<String>, String> {
-        let target = Target::new(&self.workspace, &arguments.path)?;
+    fn attempt(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<Option<String>, String> {
+        let ToolContext { cancel, subject, .. } = *context;
+        let target = Target::permitted(&self.workspace, &arguments.path, subject)?;
         let (before, content) = self.load(&target)?;
         let shown = &target.shown;
         let hash = seen::hash(&content);
@@ -192,7 +193,7 @@ impl Tool for EditFile {
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
-        let edited = arguments::parse(arguments).and_then(|arguments| self.edit(&arguments, context.cancel));
+        let edited = arguments::parse(arguments).and_then(|arguments| self.edit(&arguments, context));
         edited.map_or_else(Output::error, Output::ok)
     }
 }

@@ -169,6 +169,21 @@ fn what_would_grow_without_bound_is_refused() {
 }
 
 #[test]
+fn a_permission_is_for_one_file() {
+    let bench = bench();
+    let theirs = bench.file("outside", "one\n");
+    bench.link("name", "inside");
+    let arguments = json!({"path": "name", "edits": edits(&[("one", "1")])});
+    let arguments = arguments.as_object().unwrap();
+    let subject = bench.tool.subject(arguments).unwrap();
+    std::fs::remove_file(bench.cwd.join("name")).unwrap();
+    bench.link("name", "outside");
+    let told = bench.run_as(&bench.tool, arguments, &subject);
+    assert!(told.is_error && told.text.head.starts_with("name leads elsewhere"), "{told:?}");
+    assert_eq!(std::fs::read_to_string(theirs).unwrap(), "one\n");
+}
+
+#[test]
 fn a_stopped_edit_changes_nothing() {
     let bench = bench();
     let path = bench.file("f.txt", "one\n");
