@@ -2,8 +2,12 @@
 //!
 //! Knows no tool; what a value means is the tool's affair.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use serde::Deserialize as _;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Unexpected};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Unexpected, Visitor};
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
@@ -12,7 +16,8 @@ use crate::kernel::tool::echo;
 
 /// Reads the arguments strictly: a missing, mistyped or unknown parameter is an error.
 ///
-/// The struct should derive `Deserialize` with `deny_unknown_fields`, and read numbers with [`whole`] and [`number`].
+/// The struct should derive `Deserialize` with `deny_unknown_fields`, and read what is no text with [`whole`], [`number`],
+/// [`flag`] and [`list`].
 ///
 /// # Errors
 ///
@@ -43,6 +48,47 @@ pub fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>>(source: D) -> Result<Op
 pub fn number<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
     let read = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
     optional(source, "a number", |value| read(value).filter(|number| number.is_finite()))
+}
+
+/// As [`whole`], true or false.
+///
+/// # Errors
+///
+/// Anything else, but for null.
+pub fn flag<'de, D: Deserializer<'de>>(source: D) -> Result<Option<bool>, D::Error> {
+    optional(source, "true or false", |value| {
+        value.as_bool().or_else(|| value.as_str()?.trim().to_ascii_lowercase().parse().ok())
+    })
+}
+
+/// For `deserialize_with`: a list, or a text that is one as JSON, which some models write.
+///
+/// # Errors
+///
+/// Anything else, and the elements' own.
+pub fn list<'de, D: Deserializer<'de>, T: DeserializeOwned>(source: D) -> Result<Vec<T>, D::Error> {
+    struct List<T>(PhantomData<T>);
+
+    impl<'de, T: DeserializeOwned> Visitor<'de> for List<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a sequence")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<Vec<T>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(elements))
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
+            match serde_json::from_str(text) {
+                Ok(list @ Value::Array(_)) => Vec::deserialize(list).map_err(E::custom),
+                Ok(_) | Err(_) => Err(E::invalid_type(Unexpected::Str(text), &self)),
+            }
+        }
+    }
+
+    source.deserialize_any(List(PhantomData))
 }
 
 fn optional<'de, D: Deserializer<'de>, T>(
@@ -130,8 +176,9 @@ mod tests {
         limit: Option<u16>,
         #[serde(default, deserialize_with = "number")]
         timeout: Option<f64>,
-        #[serde(default)]
+        #[serde(default, deserialize_with = "list")]
         edits: Vec<Edit>,
+        #[serde(default, deserialize_with = "flag")]
         all: Option<bool>,
         kind: Option<Kind>,
         level: Option<u64>,
@@ -172,6 +219,8 @@ mod tests {
             (r#"{"path": "a", "edits": {}}"#, "edits: expected a list, not an object"),
             (r#"{"path": "a", "edits": [5]}"#, "edits[0]: expected an object, not 5"),
             (r#"{"path": "a", "edits": [{}]}"#, "edits[0]: missing parameter `old_text`"),
+            (r#"{"path": "a", "edits": "all"}"#, "edits: expected a list, not \"all\""),
+            (r#"{"path": "a", "edits": "[{}]"}"#, "edits: missing parameter `old_text`"),
             (r#"{"path": "a", "kind": "field"}"#, "kind: unknown value `field`, expected `job` or `service`"),
             (r#"{"path": "a", "kind": 5}"#, "kind: expected one of the schema's values, not 5"),
             (
@@ -193,6 +242,18 @@ mod tests {
         ] {
             let read: Parameters = parse(&serde_json::from_str(arguments).unwrap()).unwrap();
             assert_eq!((read.limit, read.timeout), (limit, timeout), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn lists_and_flags_may_be_written_as_texts() {
+        for (arguments, edits, all) in [
+            (r#"{"path": "a", "edits": "[{\"old_text\": \"x\"}]", "all": "True"}"#, 1, Some(true)),
+            (r#"{"path": "a", "edits": [], "all": "false"}"#, 0, Some(false)),
+            (r#"{"path": "a", "all": null}"#, 0, None),
+        ] {
+            let read: Parameters = parse(&serde_json::from_str(arguments).unwrap()).unwrap();
+            assert_eq!((read.edits.len(), read.all), (edits, all), "{arguments}");
         }
     }
 

@@ -69,7 +69,12 @@ impl Target {
         let shown = &self.shown;
         let found = match self.path.metadata() {
             Ok(found) => found,
-            Err(error) if is_missing(&error) => return Ok(Found::Nothing),
+            // Links of /proc lead to what has no path, such as the pipe a program reads from.
+            Err(error) if is_missing(&error) => match self.named.metadata() {
+                Ok(nameless) if nameless.is_file() => return Err(format!("{shown} is a file that has been removed")),
+                Ok(nameless) => nameless,
+                Err(_) => return Ok(Found::Nothing),
+            },
             Err(error) => return Err(format!("{shown}: {}", save::words(&error))),
         };
         let kind = found.file_type();
@@ -169,6 +174,15 @@ mod tests {
     use super::*;
     use rustix::fs::{FileType, Mode};
     use std::io::Write as _;
+
+    #[test]
+    fn what_has_no_path_is_named() {
+        use std::os::fd::AsRawFd as _;
+        let (reader, _writer) = io::pipe().unwrap();
+        let workspace = Workspace::new("/".into(), None, &[]).unwrap();
+        let target = Target::new(&workspace, &format!("/proc/self/fd/{}", reader.as_raw_fd())).unwrap();
+        assert!(target.look().is_err_and(|told| told.ends_with(" is a named pipe, not a regular file")));
+    }
 
     #[test]
     fn what_has_nothing_to_read_now_is_at_its_end() {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::base::json::Object;
 use crate::base::text::numbers::{count, size};
-use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec, echo};
 
 use super::read::page::{self, Scan};
 use super::save::{Problem, Stamp};
@@ -122,6 +122,9 @@ impl Tool for WriteFile {
 
     fn subject(&self, arguments: &Object) -> Result<Subject, String> {
         let arguments: Arguments = arguments::parse(arguments)?;
+        if let Some(problem) = mistaken(&self.workspace, &arguments.path) {
+            return Err(problem);
+        }
         Ok(workspace::writes(&self.workspace.resolve(&arguments.path)))
     }
 
@@ -129,6 +132,25 @@ impl Tool for WriteFile {
         let written = arguments::parse(arguments).and_then(|arguments| self.write(&arguments, context.subject));
         written.map_or_else(Output::error, Output::ok)
     }
+}
+
+/// Why a path is not what its writer takes it for: a folder, or something that only a shell or a browser opens.
+fn mistaken(workspace: &Workspace, path: &str) -> Option<String> {
+    let shown = echo(path);
+    if path.ends_with('/') {
+        return Some(format!("path: {shown} ends like a folder; name a file (its folders are made with it)"));
+    }
+    let (first, _) = path.split_once('/')?;
+    let variable = first.strip_prefix('$').map(|name| name.trim_start_matches('{').trim_end_matches('}'));
+    // Names such as `$id` and `$lib` are files' and folders' in earnest.
+    let is_variable = variable.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    });
+    let is_home = first.len() > 1 && first.starts_with('~');
+    let is_address = first.eq_ignore_ascii_case("file:");
+    let is_there = || workspace.cwd().join(first).symlink_metadata().is_ok();
+    ((is_variable || is_home || is_address) && !is_there())
+        .then(|| format!("path: {} is not opened in {shown}; give the absolute path", echo(first)))
 }
 
 fn extent(lines: u64, bytes: u64) -> String {
@@ -224,6 +246,20 @@ mod tests {
         let told = bench.run_as(&bench.tool, arguments, &subject);
         assert!(told.is_error && told.text.head.starts_with("name leads elsewhere"), "{told:?}");
         assert_eq!(std::fs::read_to_string(bench.cwd.join("outside")).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn what_only_a_shell_opens_is_refused() {
+        let bench = bench();
+        for path in ["new/", "~root/x", "$HOME/x", "${XDG_DATA_HOME}/x", "file:///x", "/"] {
+            let told = bench.write(path, "x");
+            assert!(told.is_error && told.text.head.starts_with("path: "), "{path}: {told:?}");
+        }
+        assert_eq!(std::fs::read_dir(&bench.cwd).unwrap().count(), 0);
+        bench.file("~there/", "");
+        for path in ["~there/x", "$lib/x", "$HOME", "a/$HOME/x", "~x"] {
+            assert!(!bench.write(path, "x").is_error, "{path}");
+        }
     }
 
     #[test]

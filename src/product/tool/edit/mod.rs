@@ -53,6 +53,7 @@ pub struct EditFile {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path: String,
+    #[serde(deserialize_with = "arguments::list")]
     edits: Vec<Edit>,
 }
 
@@ -61,7 +62,7 @@ struct Arguments {
 struct Edit {
     old_text: String,
     new_text: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "arguments::flag")]
     replace_all: Option<bool>,
 }
 

@@ -73,6 +73,9 @@ fn every_occurrence_is_replaced_only_when_asked() {
         bench.try_edits("f.txt", &json!([{"old_text": "x = 1", "new_text": "x = 9", "replace_all": true}]));
     assert!(ok && text.starts_with("edited f.txt: 2 edits, +2 −2\n"), "{text}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "x = 9\ny = 2\nx = 9\n");
+    let text = json!([{"old_text": "x = 9", "new_text": "x = 1", "replace_all": "true"}]).to_string();
+    assert!(bench.try_edits("f.txt", &text.into()).0, "a list as a text");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "x = 1\ny = 2\nx = 1\n");
 }
 
 #[test]
