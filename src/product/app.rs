@@ -34,7 +34,7 @@ use super::config::Loaded;
 use super::config::presets::PRESETS;
 use super::config::settings::{Http, Settings};
 use super::error::Error;
-use super::permission::{Grant, Headless};
+use super::permission::{Grant, Headless, Rule};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
@@ -104,16 +104,19 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let workspace = Arc::new(workspace);
     let secrets = known_secrets(loaded, env, choice.key.as_ref());
     let (seen, mask) = (Arc::new(Seen::new()), Mask::new(secrets.iter().map(Secret::expose)));
-    let tools = tools(loaded, env, &workspace, &seen, mask.clone())?;
+    let mut notices = Vec::new();
+    let rules = rights::rules(loaded, env, &mut notices)?;
+    let tools = tools(loaded, env, &workspace, &rules.deny, &seen, mask.clone())?;
     let Tools { toolbox: tools, withheld: hidden, notice: misspelt } = tools;
     let Asked { model, recorded, notice: untrusted } = model(&choice, loaded, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
-    let Opening { mut session, messages, handled, grant, mut notices } = opened;
+    let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
+    notices.extend(of_session);
     for Handled { tool, path, at_ms } in &handled {
         seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
     }
     session.set_price(choice.info.price);
-    let gate = Headless(rights::judge(loaded, env, grant, &mut notices)?);
+    let gate = Headless(rights::judge(loaded, env, rules, grant)?);
     let names: Vec<&str> = tools.names().collect();
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
@@ -143,7 +146,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     Ok(Assembled { agent, notices, workspace })
 }
 
-/// The tools of these settings. They know files from `seen`, and show nothing that `mask` hides.
+/// The tools of these settings, to be looked at. They know files from `seen`, and show nothing that `mask` hides.
 ///
 /// # Errors
 ///
@@ -156,7 +159,7 @@ pub fn toolbox(
     seen: &Arc<Seen>,
     mask: Mask,
 ) -> Result<Toolbox, Error> {
-    tools(loaded, env, workspace, seen, mask).map(|tools| tools.toolbox)
+    tools(loaded, env, workspace, &[], seen, mask).map(|tools| tools.toolbox)
 }
 
 /// The tools of these settings, and what belongs to them.
@@ -168,7 +171,14 @@ struct Tools {
     notice: Option<Notice>,
 }
 
-fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen>, mask: Mask) -> Result<Tools, Error> {
+fn tools(
+    loaded: &Loaded,
+    env: &Env,
+    workspace: &Arc<Workspace>,
+    deny: &[Rule],
+    seen: &Arc<Seen>,
+    mask: Mask,
+) -> Result<Tools, Error> {
     let settings = &loaded.settings;
     let enabled = globs(loaded, "tools.enabled", &settings.tools.enabled)?;
     let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
@@ -177,6 +187,14 @@ fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen
         None => default,
     };
     let space = || Arc::clone(workspace);
+    // For a tool that walks: without the paths that rules deny to a tool which shows as much.
+    let closed = |names: &[&str]| {
+        let globs: Vec<_> = deny.iter().filter_map(|rule| rule.closes(names)).cloned().collect();
+        if globs.is_empty() {
+            return Ok(space());
+        }
+        workspace.with_rules(globs).map(Arc::new).map_err(|problem| wrong(loaded, "permissions.deny", None, problem))
+    };
     let shell = Shell {
         cwd: env.cwd.clone(),
         env: env.clone(),
@@ -192,9 +210,9 @@ fn tools(loaded: &Loaded, env: &Env, workspace: &Arc<Workspace>, seen: &Arc<Seen
     let withheld = shell.withheld().to_vec();
     let all: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
-        Arc::new(ListFiles::new(space(), limits("list_files", list::LIMITS))),
-        Arc::new(FindFiles::new(space(), limits("find_files", find::LIMITS))),
-        Arc::new(SearchFiles::new(space(), limits("search_files", search::LIMITS))),
+        Arc::new(ListFiles::new(closed(&["list_files"])?, limits("list_files", list::LIMITS))),
+        Arc::new(FindFiles::new(closed(&["find_files"])?, limits("find_files", find::LIMITS))),
+        Arc::new(SearchFiles::new(closed(&["search_files", "read_file"])?, limits("search_files", search::LIMITS))),
         Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::new(shell),

@@ -96,6 +96,40 @@ fn a_link_is_no_way_around_a_denied_path() {
 }
 
 #[test]
+fn a_denied_path_is_not_shown_from_the_folder_above() {
+    let host = Host::new();
+    host.config(json!({"permissions": {"deny": [
+        "list_files(secret/**)", "find_files(secret/**)", "search_files(secret/**)", "read_file(private/**)",
+    ]}}));
+    for folder in ["secret", "private", "open"] {
+        host.file(format!("{folder}/key.txt"), "the hidden line");
+    }
+    host.script([
+        calls([
+            Call::new("c1", "search_files", json!({"pattern": "hidden"})),
+            Call::new("c2", "list_files", json!({"depth": 3})),
+            Call::new("c3", "find_files", json!({"pattern": "**/*.txt"})),
+            Call::new("c4", "search_files", json!({"pattern": "hidden", "path": "private/key.txt"})),
+            Call::new("c5", "search_files", json!({"pattern": "hidden", "path": "..", "glob": "*.txt"})),
+        ]),
+        say("done"),
+    ]);
+    host.task("go").run().ok();
+    let request = host.request(1);
+    for (id, shown, kept) in [("c1", "open/key.txt", 2), ("c3", "open/key.txt", 1), ("c5", "open/key.txt", 2)] {
+        let told = request.result(id);
+        assert!(told.contains(shown) && !told.contains("secret/key.txt"), "{id}: {told}");
+        assert!(told.contains(&format!("{kept} closed by a permission rule")), "{id}: {told}");
+    }
+    assert_eq!(request.result("c1").matches("the hidden line").count(), 1);
+    assert!(request.result("c3").contains("private/key.txt"), "{}", request.result("c3"));
+    let listed = request.result("c2");
+    assert!(listed.matches("key.txt").count() == 2 && listed.contains("1 closed by a permission rule"), "{listed}");
+    let named = request.result("c4");
+    assert!(named.contains("private/key.txt is closed by a permission rule"), "{named}");
+}
+
+#[test]
 fn writing_what_runs_commands_is_not_for_the_write_tier() {
     for (options, exists) in [(["--permissions", "write"], false), (["--permissions", "all"], true)] {
         let host = Host::new();

@@ -15,18 +15,21 @@ use crate::product::repository;
 
 use super::wrong;
 
-/// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
+/// The rules of the settings.
+pub(super) struct Rules {
+    allow: Vec<Rule>,
+    ask: Vec<Rule>,
+    /// Calls that never run; the tools that walk folders close what is denied to them.
+    pub(super) deny: Vec<Rule>,
+}
+
+/// Reads the rules.
 ///
 /// # Errors
 ///
-/// Usage for a rule or path that cannot be used. A project's own is left out, with a notice: somebody else's file must
-/// not keep the program from starting.
-pub(super) fn judge(
-    loaded: &Loaded,
-    env: &Env,
-    grant: Option<Grant>,
-    notices: &mut Vec<Notice>,
-) -> Result<Judge, Error> {
+/// Usage for a rule that cannot be used. A project's own is left out, with a notice: somebody else's file must not keep
+/// the program from starting.
+pub(super) fn rules(loaded: &Loaded, env: &Env, notices: &mut Vec<Notice>) -> Result<Rules, Error> {
     let permissions = &loaded.settings.permissions;
     let mut rules = |key: &str, texts: &[String]| -> Result<Vec<Rule>, Error> {
         let mut rules = Vec::new();
@@ -41,6 +44,20 @@ pub(super) fn judge(
         }
         Ok(rules)
     };
+    Ok(Rules {
+        allow: rules("permissions.allow", &permissions.allow)?,
+        ask: rules("permissions.ask", &permissions.ask)?,
+        deny: rules("permissions.deny", &permissions.deny)?,
+    })
+}
+
+/// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
+///
+/// # Errors
+///
+/// Usage for a path that cannot be used.
+pub(super) fn judge(loaded: &Loaded, env: &Env, rules: Rules, grant: Option<Grant>) -> Result<Judge, Error> {
+    let permissions = &loaded.settings.permissions;
     let authority = match permissions.mode {
         Mode::All => Authority::Chosen(Grant::All),
         Mode::Write => Authority::Chosen(Grant::Write),
@@ -49,13 +66,8 @@ pub(super) fn judge(
         Mode::Ask => Authority::AskEach,
         Mode::Session => grant.map_or(Authority::Unasked, |grant| Authority::Session(unwatched(grant))),
     };
-    Ok(Judge {
-        allow: rules("permissions.allow", &permissions.allow)?,
-        ask: rules("permissions.ask", &permissions.ask)?,
-        deny: rules("permissions.deny", &permissions.deny)?,
-        authority,
-        writable: writable(loaded, env)?,
-    })
+    let Rules { allow, ask, deny } = rules;
+    Ok(Judge { allow, ask, deny, authority, writable: writable(loaded, env)? })
 }
 
 /// What a grant counts for where nobody watches: what was allowed under somebody's eyes is no leave to run commands.

@@ -102,6 +102,13 @@ impl Rule {
         }
     }
 
+    /// The paths, absolute, that the rule, standing under `deny`, keeps from a tool which shows what any of `names` would
+    /// show. Who is denied a path must not see it from the folder above either, which only the tool's own walk can tell.
+    pub fn closes(&self, names: &[&str]) -> Option<&Glob> {
+        let pattern = self.pattern.as_ref().filter(|_| names.iter().any(|name| self.tool.is_match(name)))?;
+        Some(pattern.path.glob())
+    }
+
     #[expect(clippy::option_option, reason = "whether the tool is meant, and then whether there is a pattern")]
     fn of_tool(&self, call: &PendingCall) -> Option<Option<&Pattern>> {
         self.tool.is_match(&call.call.name).then_some(self.pattern.as_ref())

@@ -63,6 +63,19 @@ fn each_grant_covers_its_tiers() {
 }
 
 #[test]
+fn a_rule_closes_paths_to_tools_that_show_as_much() {
+    let closed = |rule: &str, names: &[&str]| {
+        let rule = Rule::parse(rule, "/w/[x]".as_ref()).unwrap();
+        rule.closes(names).map(|glob| glob.glob().to_owned())
+    };
+    let searching: &[&str] = &["search_files", "read_file"];
+    assert_eq!(closed("read_file(secret/**)", searching).unwrap(), "/w/[[]x[]]/secret/**");
+    assert_eq!(closed("*_files(/etc/*)", searching).unwrap(), "/etc/*");
+    assert_eq!(closed("read_file(secret/**)", &["find_files"]), None);
+    assert_eq!(closed("search_files", searching), None);
+}
+
+#[test]
 fn files_are_written_inside_only() {
     let mut judge = judge(Authority::Chosen(Grant::All));
     judge.allow = rules(&["write_file(/open/**)"]);

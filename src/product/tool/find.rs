@@ -98,9 +98,9 @@ impl FindFiles {
 
     fn find(&self, base: &Path, glob: &Glob, context: &ToolContext<'_>) -> Output {
         let root = glob.root();
-        if !self.workspace.may_read(root) {
-            let shown = self.workspace.named(root);
-            return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be looked into"));
+        if let Some(by) = self.workspace.closed_by(root) {
+            let (shown, by) = (self.workspace.named(root), by.as_str());
+            return Output::error(format!("{shown} is closed by {by} and cannot be looked into"));
         }
         if !root.is_dir() {
             let is_file = base.is_file();

@@ -23,7 +23,7 @@ use crate::product::tool::missing::{Wanted, explain};
 use crate::product::tool::save;
 use crate::product::tool::walk::closed::Closed;
 use crate::product::tool::walk::{Kind, MAX_ENTRIES, Walk};
-use crate::product::tool::workspace::{self, Workspace};
+use crate::product::tool::workspace::{self, By, Workspace};
 
 /// What the model gets at most: room for 500 entries of the usual length.
 pub const LIMITS: Limits = Limits { chars: 40_000, lines: MAX_ENTRIES_SHOWN + 20 };
@@ -78,8 +78,8 @@ impl ListFiles {
 
     fn list(&self, root: &Path, depth: usize, context: &ToolContext<'_>) -> Output {
         let shown = self.workspace.named(root);
-        if !self.workspace.may_read(root) {
-            return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be listed"));
+        if let Some(by) = self.workspace.closed_by(root) {
+            return Output::error(format!("{shown} is closed by {} and cannot be listed", by.as_str()));
         }
         match std::fs::metadata(root) {
             Err(_) => return Output::error(explain(&self.workspace, root, Wanted::Any)),
@@ -136,6 +136,7 @@ struct Listing<'a> {
     kept: usize,
     total: u64,
     closed_count: u64,
+    denied_count: u64,
     /// Folders of the wanted depth whose entries were not even counted.
     unopened: u64,
 }
@@ -158,6 +159,7 @@ impl<'a> Listing<'a> {
             kept: 0,
             total: 0,
             closed_count: 0,
+            denied_count: 0,
             unopened: 0,
         }
     }
@@ -202,8 +204,11 @@ impl<'a> Listing<'a> {
             }
             let Ok(entry) = entry else { continue };
             let Ok(kind) = entry.file_type().map(Kind::of) else { continue };
-            if self.closed.contains(&entry.path()) {
-                self.closed_count += 1;
+            if let Some(by) = self.closed.by(&entry.path()) {
+                match by {
+                    By::Setting => self.closed_count += 1,
+                    By::Rule => self.denied_count += 1,
+                }
                 continue;
             }
             self.total += 1;
@@ -243,8 +248,10 @@ impl<'a> Listing<'a> {
         if self.context.cancel.is_cancelled() {
             notes.push("stopped before the end".to_owned());
         }
-        if self.closed_count > 0 {
-            notes.push(format!("{} closed by sandbox.deny_read", grouped(self.closed_count)));
+        for (count, by) in [(self.closed_count, By::Setting), (self.denied_count, By::Rule)] {
+            if count > 0 {
+                notes.push(format!("{} closed by {}", grouped(count), by.as_str()));
+            }
         }
         let footer = if notes.is_empty() { None } else { Some(format!("({})", notes.join("; "))) };
         let mut lines = Vec::with_capacity(self.kept);

@@ -9,12 +9,65 @@ use crate::base::text::visible;
 use crate::kernel::tool::{Subject, echo};
 
 /// The folder a session works in, and the paths that are closed to our own tools.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Workspace {
     cwd: PathBuf,
     home: Option<PathBuf>,
-    closed: GlobSet,
-    closed_globs: Vec<Glob>,
+    closed: [(By, Globs); 2],
+}
+
+/// What closes a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The setting `sandbox.deny_read`, to every tool.
+    Setting,
+    /// A rule of `permissions.deny`, to the tools it names.
+    Rule,
+}
+
+impl By {
+    /// As the model is told.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Setting => "sandbox.deny_read",
+            Self::Rule => "a permission rule",
+        }
+    }
+}
+
+/// Globs of absolute paths, one by one and together.
+#[derive(Clone, Debug, Default)]
+pub struct Globs {
+    each: Vec<Glob>,
+    set: GlobSet,
+}
+
+impl Globs {
+    /// Several globs as one.
+    ///
+    /// # Errors
+    ///
+    /// When together they are too big to compile.
+    pub fn new(each: Vec<Glob>) -> Result<Self, String> {
+        let mut set = GlobSetBuilder::new();
+        for glob in &each {
+            set.add(glob.clone());
+        }
+        let set = set.build().map_err(|error| error.to_string())?;
+        Ok(Self { each, set })
+    }
+
+    /// Those that pass, or nothing if none does.
+    pub fn filtered(&self, passes: impl Fn(&Glob) -> bool) -> Option<Self> {
+        let each: Vec<_> = self.each.iter().filter(|glob| passes(glob)).cloned().collect();
+        // Together all of them compiled, so a part of them does.
+        if each.is_empty() { None } else { Self::new(each).ok() }
+    }
+
+    /// Whether any matches a path.
+    pub fn is_match(&self, path: &Path) -> bool {
+        self.set.is_match(path)
+    }
 }
 
 impl Workspace {
@@ -37,8 +90,18 @@ impl Workspace {
                 }
             }
         }
-        let closed = set(&closed_globs)?;
-        Ok(Self { cwd, home, closed, closed_globs })
+        let closed = [(By::Setting, Globs::new(closed_globs)?), (By::Rule, Globs::default())];
+        Ok(Self { cwd, home, closed })
+    }
+
+    /// The same workspace for a tool from which rules keep what these globs match; they are absolute.
+    ///
+    /// # Errors
+    ///
+    /// When together they are too big to compile.
+    pub fn with_rules(&self, globs: Vec<Glob>) -> Result<Self, String> {
+        let [setting, _] = self.closed.clone();
+        Ok(Self { closed: [setting, (By::Rule, Globs::new(globs)?)], ..self.clone() })
     }
 
     /// The working directory, absolute.
@@ -65,32 +128,25 @@ impl Workspace {
         echo(&self.shown(path)).into_owned()
     }
 
-    /// The globs of `deny_read`, absolute; a walk picks those that can match below it instead of asking
-    /// [`Workspace::may_read`] about every entry.
-    pub fn closed_globs(&self) -> &[Glob] {
-        &self.closed_globs
+    /// The globs of what is closed; a walk picks those that can match below it instead of asking
+    /// [`Workspace::closed_by`] about every entry.
+    pub fn closed(&self) -> &[(By, Globs); 2] {
+        &self.closed
+    }
+
+    /// What closes the path to our tools: it, or what it links to.
+    pub fn closed_by(&self, path: &Path) -> Option<By> {
+        let closing = |path: &Path| self.closed.iter().find(|(_, globs)| globs.is_match(path)).map(|(by, _)| *by);
+        if self.closed.iter().all(|(_, globs)| globs.each.is_empty()) {
+            return None;
+        }
+        closing(path).or_else(|| closing(&canonical(path)))
     }
 
     /// Whether our tools may read the path: neither it nor what it links to is closed.
     pub fn may_read(&self, path: &Path) -> bool {
-        if self.closed.is_empty() {
-            return true;
-        }
-        !self.closed.is_match(path) && !self.closed.is_match(canonical(path))
+        self.closed_by(path).is_none()
     }
-}
-
-/// One set of several globs.
-///
-/// # Errors
-///
-/// When together they are too big to compile.
-pub fn set<'a>(globs: impl IntoIterator<Item = &'a Glob>) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(glob.clone());
-    }
-    set.build().map_err(|error| error.to_string())
 }
 
 /// What a call reads that reads at `path`, absolute. Links are followed, as in [`writes`]: rules, closed paths and the

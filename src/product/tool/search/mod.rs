@@ -126,9 +126,9 @@ impl SearchFiles {
 
     fn search(&self, request: &Request, context: &ToolContext<'_>) -> Output {
         let root = &request.root;
-        if !self.workspace.may_read(root) {
-            let shown = self.workspace.named(root);
-            return Output::error(format!("{shown} is closed by sandbox.deny_read and cannot be searched"));
+        if let Some(by) = self.workspace.closed_by(root) {
+            let (shown, by) = (self.workspace.named(root), by.as_str());
+            return Output::error(format!("{shown} is closed by {by} and cannot be searched"));
         }
         if !request.base.exists() {
             return Output::error(explain(&self.workspace, &request.base, Wanted::Any));

@@ -18,6 +18,7 @@ use super::glob::Glob;
 use super::{End, Kind, MAX_ENTRIES, Report, Rules};
 use crate::base::cancel::Cancel;
 use crate::base::text::visible;
+use crate::product::tool::workspace::By;
 
 /// Names given as examples of what was left out; the rest is a number.
 const MAX_NAMES: usize = 4;
@@ -31,6 +32,8 @@ pub struct LeftOut {
     pub ignored: Names,
     /// Entries closed by `sandbox.deny_read`.
     pub closed: u64,
+    /// Entries closed by a permission rule.
+    pub denied: u64,
     /// Folders and files that could not be read.
     pub unreadable: u64,
     /// Folders on another file system.
@@ -51,16 +54,19 @@ pub struct Names {
 impl LeftOut {
     /// The reasons with their numbers, such as `2 hidden (.env, .github)`.
     pub fn reasons(&self) -> Vec<String> {
-        let Self { hidden, ignored, closed, unreadable, mounts, is_everything: _ } = self;
+        let Self { hidden, ignored, closed, denied, unreadable, mounts, is_everything: _ } = self;
         let mut reasons = Vec::new();
         for (names, word) in [(hidden, "hidden"), (ignored, "ignored")] {
             if names.count > 0 {
                 reasons.push(format!("{} {word}{}", names.count, names.in_brackets()));
             }
         }
-        for (count, words) in
-            [(closed, "closed by sandbox.deny_read"), (unreadable, "unreadable"), (mounts, "on another file system")]
-        {
+        for (count, by) in [(closed, By::Setting), (denied, By::Rule)] {
+            if *count > 0 {
+                reasons.push(format!("{count} closed by {}", by.as_str()));
+            }
+        }
+        for (count, words) in [(unreadable, "unreadable"), (mounts, "on another file system")] {
             if *count > 0 {
                 reasons.push(format!("{count} {words}"));
             }
@@ -91,6 +97,7 @@ pub(super) struct Tally {
     found: Pair,
     passed: Pair,
     closed_count: AtomicU64,
+    denied_count: AtomicU64,
     unreadable: AtomicU64,
     mounts: AtomicU64,
     /// Names directly in the root that have not come through the rules.
@@ -124,6 +131,7 @@ impl Tally {
             found: Pair::default(),
             passed: Pair::default(),
             closed_count: AtomicU64::new(0),
+            denied_count: AtomicU64::new(0),
             unreadable: AtomicU64::new(0),
             mounts: AtomicU64::new(0),
             missing: Mutex::default(),
@@ -159,8 +167,12 @@ impl Tally {
                 self.missing.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
             }
         }
-        if self.closed.contains(entry.path()) {
-            self.closed_count.fetch_add(1, Ordering::Relaxed);
+        if let Some(by) = self.closed.by(entry.path()) {
+            let counter = match by {
+                By::Setting => &self.closed_count,
+                By::Rule => &self.denied_count,
+            };
+            counter.fetch_add(1, Ordering::Relaxed);
             return false;
         }
         if kind == Kind::Folder && self.is_elsewhere(entry.path()) {
@@ -225,6 +237,7 @@ impl Tally {
             hidden: names(&self.found.hidden, &self.passed.hidden, true),
             ignored: names(&self.found.plain, &self.passed.plain, false),
             closed: self.closed_count.load(Ordering::Relaxed),
+            denied: self.denied_count.load(Ordering::Relaxed),
             unreadable: self.unreadable.load(Ordering::Relaxed),
             mounts: self.mounts.load(Ordering::Relaxed),
             is_everything: found > 0 && self.entries.load(Ordering::Relaxed) == 0,
