@@ -2,6 +2,7 @@
 //!
 //! Whether a path may be used is not decided here.
 
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Dangling links followed in a row before a path is taken as it is; the kernel's own limit.
@@ -28,6 +29,11 @@ pub fn fold(path: &Path) -> PathBuf {
         }
     }
     folded
+}
+
+/// Whether what the system said about a path means that nothing is there, and not only that it cannot be seen.
+pub fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// `path` with its links followed as far as it exists; a link to nothing yet leads to where the file would be.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -79,18 +78,7 @@ fn what_a_model_writes_itself_is_neither_kept_nor_shown() {
 fn a_command_cannot_read_the_program_s_environment() {
     let host = Host::new();
     let (name, secret) = SECRET;
-    let program = env!("CARGO_BIN_EXE_agent");
-    let script = if rustix::process::geteuid().is_root() {
-        if !Path::new("/usr/bin/setpriv").exists() {
-            eprintln!("not tested: there is no setpriv, and root reads everything");
-            return;
-        }
-        format!("#!/bin/sh\nexec setpriv --bounding-set -all --inh-caps -all {program} \"$@\"\n")
-    } else {
-        format!("#!/bin/sh\nexec {program} \"$@\"\n")
-    };
-    let script = host.file("start", &script);
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(script) = host.powerless() else { return };
     let read =
         |file: &str| json!({"command": format!("base64 -w0 /proc/$PPID/{file}; echo; base64 -w0 /proc/self/{file}")});
     host.script([calls([Call::new("c1", "execute_bash", read("environ"))]), say("done")]);

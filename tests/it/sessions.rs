@@ -1,5 +1,6 @@
 //! Sessions: what is written, what is taken up again, and what survives a crash.
 
+use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::SystemTime;
 
@@ -138,7 +139,7 @@ fn a_session_that_may_not_be_written_goes_on_in_memory() {
     let host = Host::new();
     let program = env!("CARGO_BIN_EXE_agent");
     let script = host.file("start", &format!("#!/bin/sh\nulimit -f 0\nexec {program} \"$@\"\n"));
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
     host.script([say("one")]);
     let run = host.task("first").start_program(&script).wait().ok();
     assert_eq!(run.result()["text"], "one");
@@ -245,4 +246,55 @@ fn a_session_is_listed() {
     let host = begun();
     let listed = host.agent(&["sessions", "list", "--json"]).run().ok().json();
     assert!(listed.to_string().contains(&host.session().id()));
+}
+
+/// Who may not look cannot say that nothing is there.
+#[test]
+fn what_may_not_be_read_is_not_called_absent() {
+    let host = Host::new();
+    let Some(program) = host.powerless() else { return };
+    host.script([say("one")]);
+    host.print("first").run().ok();
+    let id = host.session().id().to_owned();
+    host.file("priv/key.txt", "inside");
+    let closed = [host.data_dir().join("sessions"), host.config_dir().join("sub"), host.work().join("priv")];
+    std::fs::create_dir(&closed[1]).unwrap();
+    let close = |mode| {
+        for folder in &closed {
+            std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    close(0);
+    let run = |arguments: &[&str]| host.agent(arguments).start_program(&program).wait();
+    for arguments in [
+        &["-p", "-c", "go on"][..],
+        &["-p", "--session", &id, "go on"],
+        &["sessions", "list"],
+        &["sessions", "list", "--all"],
+        &["sessions", "show", &id],
+    ] {
+        run(arguments).is(1, "", &["cannot look for sessions in ", "ermission denied"]);
+    }
+    let doctor = host.agent(&["doctor"]).env("VIOLA_CONFIG_DIR", closed[1].to_str().unwrap());
+    let doctor = doctor.start_program(&program).wait();
+    assert!(doctor.stdout.contains("config.json (cannot be looked at: permission denied)"), "{}", doctor.stdout);
+    host.script([
+        calls([
+            Call::new("c1", "search_files", json!({"pattern": "x", "path": "priv"})),
+            Call::new("c2", "find_files", json!({"pattern": "*", "path": "priv"})),
+            Call::new("c3", "read_file", json!({"path": "priv/key.txt"})),
+            Call::new("c4", "search_files", json!({"pattern": "x", "path": "priv/key.txt"})),
+            Call::new("c5", "search_files", json!({"pattern": "inside"})),
+        ]),
+        say("done"),
+    ]);
+    let attached = run(&["-p", "--no-session", "x @priv/key.txt."]);
+    close(0o700);
+    assert!(attached.stderr.contains("@priv/key.txt was not attached: permission denied"), "{}", attached.stderr);
+    let request = host.request(2);
+    for id in ["c1", "c2", "c3", "c4"] {
+        let told = request.result(id);
+        assert!(told.contains("permission denied") && !told.contains("no such"), "{id}: {told}");
+    }
+    assert!(request.result("c5").contains("not searched: 1 unreadable"), "{}", request.result("c5"));
 }

@@ -3,9 +3,11 @@
 //! Starts with anything broken; shows no secret; contacts nobody.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::{DONE, NO, config::complain, written};
 use crate::base::env::Env;
+use crate::base::path::is_absent;
 use crate::product::config::mask::without_password;
 use crate::product::config::naming::own_providers;
 use crate::product::config::presets::PRESETS;
@@ -14,6 +16,7 @@ use crate::product::config::{Flags, Loaded, inspect};
 use crate::product::error::Error;
 use crate::product::files;
 use crate::product::provider::key::{self, Found, RunKeys};
+use crate::product::tool::save;
 
 /// The terminal, as the caller found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,14 +91,18 @@ fn report(loaded: &Loaded, env: &Env, terminal: Terminal, out: &mut dyn Write) -
 
 fn paths(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "paths")?;
-    let is_there = |path: &std::path::Path| if path.exists() { "" } else { " (not there yet)" };
+    let state = |path: &Path| match path.metadata() {
+        Ok(_) => String::new(),
+        Err(error) if is_absent(&error) => " (not there yet)".to_owned(),
+        Err(error) => format!(" (cannot be looked at: {})", save::words(&error)),
+    };
     let all = [
         ("settings", loaded.user_file.as_path()),
         ("keys", loaded.auth.path()),
         ("data", loaded.paths.data_dir.as_path()),
     ];
     for (name, path) in all {
-        line(out, name, &format!("{}{}", path.display(), is_there(path)))?;
+        line(out, name, &format!("{}{}", path.display(), state(path)))?;
     }
     if loaded.paths.data_dir.exists() && files::is_open_to_others(&loaded.paths.data_dir) {
         line(out, "", "the data folder can be read by other users; `chmod 700` closes it")?;

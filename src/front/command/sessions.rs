@@ -14,7 +14,7 @@ use crate::base::text::{cut, visible};
 use crate::product::error::Error;
 use crate::product::session::list::Info;
 use crate::product::session::name;
-use crate::product::session::store::{History, Selector, Store};
+use crate::product::session::store::{History, Listed, Selector, Store};
 
 /// How much of a directory is shown in a list: its end tells directories apart.
 const CWD_CHARS: usize = 40;
@@ -34,21 +34,23 @@ pub enum Scope {
 ///
 /// # Errors
 ///
-/// When it cannot be printed.
+/// When it cannot be printed; after it was, also when there may be more sessions than could be seen.
 pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn Write) -> Result<(), Error> {
-    let infos = match scope {
+    let Listed { infos, unread } = match scope {
         Scope::Here => store.list(cwd),
         Scope::All => store.list_all(),
     };
     let text = match form {
         Form::Json => format!("{}\n", Value::from(infos.iter().map(info_json).collect::<Vec<_>>())),
+        Form::Text if infos.is_empty() && unread.is_some() => String::new(),
         Form::Text if infos.is_empty() => match scope {
             Scope::Here => "No sessions in this directory; `--all` shows those of others.\n".to_owned(),
             Scope::All => "No sessions.\n".to_owned(),
         },
         Form::Text => infos.iter().map(|info| info_line(info, scope)).collect(),
     };
-    print(out, &text)
+    print(out, &text)?;
+    unread.map_or(Ok(()), Err)
 }
 
 /// Prints a conversation, from its beginning to where it stands.

@@ -3,10 +3,13 @@
 //! Only what a person typed is looked at, never standard input, pasted text or anything a model said.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Error, Read};
+
+use rustix::io::Errno;
 
 use crate::base::text::clean::clean;
 use crate::base::text::cut::head;
+use crate::product::tool::save::words;
 use crate::product::tool::workspace::Workspace;
 
 /// The most of one file that goes along; the rest can be read with the tools.
@@ -36,10 +39,15 @@ pub fn attachments(text: &str, workspace: &Workspace) -> (Vec<String>, Vec<Strin
 }
 
 /// The name as it stands, or without the punctuation of the sentence around it; nothing if neither is there, because
-/// then the word was no path.
+/// then the word was no path. One that cannot be seen may be there.
 fn existing<'a>(name: &'a str, workspace: &Workspace) -> Option<&'a str> {
     let bare = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '\'', '"']);
-    [name, bare].into_iter().find(|name| !name.is_empty() && workspace.resolve(name).exists())
+    let look = |name: &&str| workspace.resolve(name).metadata();
+    let is_unseen = |error: &Error| matches!(Errno::from_io_error(error), Some(Errno::ACCESS | Errno::LOOP));
+    [name, bare]
+        .into_iter()
+        .find(|name| !name.is_empty() && look(name).is_ok())
+        .or_else(|| Some(bare).filter(|bare| !bare.is_empty() && look(bare).is_err_and(|error| is_unseen(&error))))
 }
 
 fn read(name: &str, workspace: &Workspace) -> Result<String, String> {
@@ -47,13 +55,13 @@ fn read(name: &str, workspace: &Workspace) -> Result<String, String> {
     if !workspace.may_read(&path) {
         return Err("reading it is closed by sandbox.deny_read".to_owned());
     }
-    let metadata = path.metadata().map_err(|error| error.to_string())?;
+    let metadata = path.metadata().map_err(|error| words(&error))?;
     if !metadata.is_file() {
         return Err("it is no regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    let file = File::open(&path).map_err(|error| error.to_string())?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    let file = File::open(&path).map_err(|error| words(&error))?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| words(&error))?;
     if bytes.contains(&0) {
         return Err("it is not text".to_owned());
     }
@@ -84,6 +92,9 @@ mod tests {
         let (files, problems) = attachments(text, &workspace);
         assert_eq!(files, ["<file path=\"notes.md\">\n42 grams\n</file>"]);
         assert_eq!(problems.len(), 3, "{problems:?}");
+        std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+        let (_, problems) = attachments("see @loop/x, and @notes.md/x", &workspace);
+        assert_eq!(problems, ["@loop/x was not attached: too many levels of symbolic links"]);
         let (files, _) = attachments("@long", &workspace);
         assert!(files[0].chars().count() < 50_200 && files[0].contains("of 120000 bytes"));
     }

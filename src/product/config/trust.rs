@@ -38,6 +38,8 @@ impl Withheld {
             Ok(Some(text)) => {
                 items.push((MCP_FILE.to_owned(), serde_json::from_str(&text).unwrap_or(Value::String(text))));
             }
+            // Where not even its name can be looked up, it is there for nobody.
+            Err(_) if beside.symlink_metadata().is_err() => {}
             Err(error) => items.push((MCP_FILE.to_owned(), Value::String(error.to_string()))),
         }
         Self { items }
@@ -153,4 +155,19 @@ pub fn give(data_dir: &Path, root: &Path, withheld: &Withheld, clock: Clock) -> 
 /// A root's name in the record. Bytes that are no UTF-8 are spelt out, so that two roots never share a name.
 fn key_of(root: &Path) -> String {
     root.to_str().map_or_else(|| format!("{:?}", root.as_os_str()), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_even_be_looked_up_needs_no_trust() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+        let beside = |root: &str| Withheld::new(&[], &Project { root: folder.path().join(root), ..Project::default() });
+        assert!(beside("loop").is_empty());
+        std::os::unix::fs::symlink("loop", folder.path().join(MCP_FILE)).unwrap();
+        assert_eq!(beside(".").named(), MCP_FILE, "this one is there, whatever it holds");
+    }
 }

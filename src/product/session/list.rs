@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::base::jsonl::Reader;
+use crate::base::path::is_absent;
 use crate::base::text::cut;
 use crate::model::message::{Message, Origin, Part};
+use crate::product::error::Error;
 
 use super::entry::{Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, Role, SummaryLine};
 use super::name;
@@ -52,21 +54,54 @@ pub struct Info {
     pub messages: u64,
 }
 
+/// The entries of a folder; none where there is no folder.
+///
+/// # Errors
+///
+/// When it is there, or may be, and cannot be looked into.
+pub fn entries(folder: &Path) -> Result<impl Iterator<Item = fs::DirEntry>, Unread> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => Some(entries),
+        Err(error) if is_absent(&error) => None,
+        Err(error) => return Err(Unread { path: folder.to_owned(), error }),
+    };
+    Ok(entries.into_iter().flatten().flatten())
+}
+
+/// A place where sessions may be that nobody could look into.
+#[derive(Debug)]
+pub struct Unread {
+    /// The folder or file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub error: io::Error,
+}
+
+impl From<Unread> for Error {
+    fn from(Unread { path, error }: Unread) -> Self {
+        Self::failed(format!("cannot look for sessions in {}", path.display())).caused_by(error)
+    }
+}
+
 /// The files of a folder that are named like sessions.
-pub fn files(folder: &Path) -> Vec<Candidate> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let named = entries.filter(|entry| name::id_of(&entry.path()).is_some());
+///
+/// # Errors
+///
+/// As [`entries`].
+pub fn files(folder: &Path) -> Result<Vec<Candidate>, Unread> {
+    let named = entries(folder)?.filter(|entry| name::id_of(&entry.path()).is_some());
     let candidate = |entry: fs::DirEntry| {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some(Candidate { path: entry.path(), modified: i64::try_from(modified.as_millis()).unwrap_or(i64::MAX) })
     };
-    named.filter_map(candidate).collect()
+    Ok(named.filter_map(candidate).collect())
 }
 
-/// What is known of each session, the one with the last activity first.
-pub fn sorted(files: impl IntoIterator<Item = Candidate>) -> Vec<Info> {
-    let mut infos: Vec<_> = files.into_iter().filter_map(|file| info(&file).ok().flatten()).collect();
+/// What is known of each session, the one with the last activity first. The first file that cannot be read is put into
+/// `unread`.
+pub fn sorted(files: impl IntoIterator<Item = Candidate>, unread: &mut Option<Unread>) -> Vec<Info> {
+    let mut infos: Vec<_> = files.into_iter().filter_map(|file| read(&file, unread)).collect();
     infos.sort_by(|one, other| (other.updated_at, &other.id).cmp(&(one.updated_at, &one.id)));
     infos
 }
@@ -74,22 +109,40 @@ pub fn sorted(files: impl IntoIterator<Item = Candidate>) -> Vec<Info> {
 /// The session of a folder in which something was said last.
 ///
 /// A file is written when something is said, so files that were written earlier need not be looked into.
-pub fn newest(folder: &Path) -> Option<PathBuf> {
-    let mut files = files(folder);
+///
+/// # Errors
+///
+/// As [`entries`]; also where there is no other session than one that cannot be read.
+pub fn newest(folder: &Path) -> Result<Option<PathBuf>, Unread> {
+    let mut files = files(folder)?;
+    let mut unread = None;
     files.sort_by(|one, other| (other.modified, &other.path).cmp(&(one.modified, &one.path)));
     let mut newest: Option<Info> = None;
     for file in files {
         if newest.as_ref().is_some_and(|info| info.updated_at >= file.modified) {
             break;
         }
-        let Some(info) = info(&file).ok().flatten() else {
+        let Some(info) = read(&file, &mut unread) else {
             continue;
         };
         if newest.as_ref().is_none_or(|newest| info.updated_at > newest.updated_at) {
             newest = Some(info);
         }
     }
-    newest.map(|info| info.path)
+    match (newest, unread) {
+        (None, Some(unread)) => Err(unread),
+        (newest, _) => Ok(newest.map(|info| info.path)),
+    }
+}
+
+fn read(file: &Candidate, unread: &mut Option<Unread>) -> Option<Info> {
+    info(file).unwrap_or_else(|error| {
+        // One that was removed meanwhile is missed by nobody.
+        if !is_absent(&error) {
+            unread.get_or_insert(Unread { path: file.path.clone(), error });
+        }
+        None
+    })
 }
 
 /// Looks into one file; `None` where it does not begin like a session.

@@ -21,7 +21,7 @@ use crate::product::error::Error;
 
 use super::Session;
 use super::entry::{Header, VERSION};
-use super::list::{self, Info};
+use super::list::{self, Candidate, Info, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
@@ -73,6 +73,15 @@ pub struct Opened {
     pub model: Option<Origin>,
     /// What a person should know.
     pub notices: Vec<Notice>,
+}
+
+/// The sessions there are.
+#[derive(Debug)]
+pub struct Listed {
+    /// What is known of each.
+    pub infos: Vec<Info>,
+    /// Why there may be more.
+    pub unread: Option<Error>,
 }
 
 /// A session to look at.
@@ -172,17 +181,20 @@ impl Store {
     }
 
     /// The sessions of `cwd`, the one with the last activity first.
-    pub fn list(&self, cwd: &Path) -> Vec<Info> {
-        let mut infos = list::sorted(list::files(&self.folder(cwd)));
+    pub fn list(&self, cwd: &Path) -> Listed {
+        let mut unread = None;
+        let mut infos = list::sorted(files(&self.folder(cwd), &mut unread), &mut unread);
         for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
             info.cwd = cwd.display().to_string();
         }
-        infos
+        Listed { infos, unread: unread.map(Error::from) }
     }
 
     /// The sessions of all directories, the one with the last activity first.
-    pub fn list_all(&self) -> Vec<Info> {
-        let mut infos = list::sorted(self.folders().iter().flat_map(|folder| list::files(folder)));
+    pub fn list_all(&self) -> Listed {
+        let mut unread = None;
+        let files = self.all_files(&mut unread);
+        let mut infos = list::sorted(files, &mut unread);
         let known = infos.iter().filter(|info| !info.cwd.is_empty());
         let known: HashMap<_, _> =
             known.filter_map(|info| Some((info.path.parent()?.to_owned(), info.cwd.clone()))).collect();
@@ -190,30 +202,32 @@ impl Store {
         for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
             info.cwd = info.path.parent().and_then(|folder| known.get(folder)).cloned().unwrap_or_default();
         }
-        infos
+        Listed { infos, unread: unread.map(Error::from) }
     }
 
     fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {
         match selector {
-            Selector::Newest => Ok(list::newest(&self.folder(cwd))),
+            Selector::Newest => Ok(list::newest(&self.folder(cwd))?),
             Selector::Id(prefix) => self.find_id(prefix).map(Some),
             Selector::Path(path) => Ok(Some(path.clone())),
         }
     }
 
     fn find_id(&self, prefix: &str) -> Result<PathBuf, Error> {
-        let files = self.folders().into_iter().flat_map(|folder| list::files(&folder)).map(|file| file.path);
+        let mut unread = None;
+        let files = self.all_files(&mut unread).into_iter().map(|file| file.path);
         let mut found: Vec<PathBuf> =
             files.filter(|path| name::id_of(path).is_some_and(|id| id.starts_with(prefix))).collect();
         let is_exact = |path: &PathBuf| name::id_of(path) == Some(prefix);
         if found.iter().filter(|path| is_exact(path)).count() == 1 {
             found.retain(is_exact);
         }
-        match found.as_slice() {
-            [] => Err(Error::usage(format!("no session has the id {prefix:?} or one that begins with it"))
+        match (found.as_slice(), unread) {
+            ([], Some(unread)) => Err(unread.into()),
+            ([], None) => Err(Error::usage(format!("no session has the id {prefix:?} or one that begins with it"))
                 .hint("`agent sessions list --all` shows the sessions there are.")),
-            [path] => Ok(path.clone()),
-            several => {
+            ([path], _) => Ok(path.clone()),
+            (several, _) => {
                 let mut shown: Vec<_> = several.iter().filter_map(|path| name::id_of(path)).collect();
                 shown.sort_unstable_by(|one, other| other.cmp(one));
                 shown.truncate(CANDIDATES_SHOWN);
@@ -242,9 +256,15 @@ impl Store {
         self.root.join(name::folder(cwd))
     }
 
-    fn folders(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+    fn all_files(&self, unread: &mut Option<Unread>) -> Vec<Candidate> {
+        let folders: Vec<_> = match list::entries(&self.root) {
+            Ok(entries) => entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).collect(),
+            Err(error) => {
+                unread.get_or_insert(error);
+                Vec::new()
+            }
+        };
+        folders.iter().flat_map(|folder| files(&folder.path(), unread)).collect()
     }
 
     /// Whether a file of our folder is a plain one that belongs to this user and that nobody else may write.
@@ -255,6 +275,14 @@ impl Store {
                 file.is_file() && file.uid() == rustix::process::geteuid().as_raw() && file.mode() & others_write == 0
             })
     }
+}
+
+/// The files of a folder that may be sessions; the first folder that cannot be looked into is put into `unread`.
+fn files(folder: &Path, unread: &mut Option<Unread>) -> Vec<Candidate> {
+    list::files(folder).unwrap_or_else(|error| {
+        unread.get_or_insert(error);
+        Vec::new()
+    })
 }
 
 /// Opens a file for going on, or only for reading where no more is allowed.

@@ -260,11 +260,11 @@ fn a_missing_first_line_loses_only_that() {
     let history = disk.store().history(&Selector::Newest, Path::new(CWD)).unwrap().unwrap();
     assert_eq!((history.id.as_str(), history.header.cwd.as_str(), history.records.len()), (id, CWD, 2));
     assert_eq!(history.header.created_at, name::moment(id));
-    let listed = disk.store().list(Path::new(CWD));
+    let listed = disk.store().list(Path::new(CWD)).infos;
     assert_eq!((listed[0].id.as_str(), listed[0].cwd.as_str(), listed[0].messages), (id, CWD, 2));
-    assert_eq!(disk.store().list_all()[0].cwd, "", "nothing says where");
+    assert_eq!(disk.store().list_all().infos[0].cwd, "", "nothing says where");
     disk.write("20250101-120000-abcd", &user_line(1, "null", "a neighbour"));
-    assert!(disk.store().list_all().iter().all(|info| info.cwd == CWD));
+    assert!(disk.store().list_all().infos.iter().all(|info| info.cwd == CWD));
 
     let mut session = disk.open(&Selector::Id(id.into())).session;
     session.append(&Message::user("three")).unwrap();
@@ -370,7 +370,7 @@ fn the_newest_is_the_one_in_which_something_was_said_last() {
     disk.write("20260101-120000-cccc", &user_line(2, "null", "old"));
     disk.write("20260101-120000-dddd", "");
     assert_eq!(said(&disk.newest().messages)[1], "newer");
-    let listed = disk.store().list_all();
+    let listed = disk.store().list_all().infos;
     let ids: Vec<_> = listed.iter().map(|info| &info.id[16..]).collect();
     assert_eq!(ids, ["bbbb", "cccc", "dddd", "aaaa"]);
     // What lies between the two ends that are read is not known.
@@ -489,4 +489,18 @@ fn calls_that_succeeded_on_a_path_are_told() {
     drop(session);
     let told = |tool: &str, path: &str| Handled { tool: tool.into(), path: path.into(), at_ms: MOMENT };
     assert_eq!(disk.newest().handled, [told("tool_c", "~/z"), told("tool_a", &format!("{CWD}/x"))]);
+}
+
+#[test]
+fn what_cannot_be_looked_into_is_not_called_absent() {
+    let disk = Disk::new();
+    assert!(disk.store().list_all().unread.is_none(), "nothing is there yet");
+    // Root may look everywhere, but not through a link to itself.
+    std::os::unix::fs::symlink("sessions", disk.data.path().join("sessions")).unwrap();
+    let says = |error: Error| assert!(error.message.starts_with("cannot look for sessions in /"), "{}", error.message);
+    for selector in [Selector::Newest, Selector::Id("2026".into())] {
+        says(disk.store().open(&selector, Path::new(CWD)).unwrap_err());
+    }
+    says(disk.store().list(Path::new(CWD)).unread.unwrap());
+    says(disk.store().list_all().unread.unwrap());
 }

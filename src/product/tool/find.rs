@@ -14,7 +14,7 @@ use crate::base::json::Object;
 use crate::base::text::numbers::{count, grouped};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 use crate::product::tool::arguments;
-use crate::product::tool::missing::{Wanted, explain};
+use crate::product::tool::missing::{Wanted, explain, unreadable};
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::{self, Workspace};
@@ -101,6 +101,9 @@ impl FindFiles {
         if let Some(by) = self.workspace.closed_by(root) {
             let (shown, by) = (self.workspace.named(root), by.as_str());
             return Output::error(format!("{shown} is closed by {by} and cannot be looked into"));
+        }
+        if let Some(reason) = unreadable(root).filter(|_| !base.is_file()) {
+            return Output::error(format!("cannot look into {}: {reason}", self.workspace.named(root)));
         }
         if !root.is_dir() {
             let is_file = base.is_file();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use super::save;
 use super::workspace::Workspace;
+use crate::base::path::is_absent;
 use crate::base::text::likeness::alike;
 use crate::base::text::visible;
 use crate::kernel::tool::echo;
@@ -38,6 +40,9 @@ pub fn explain(workspace: &Workspace, path: &Path, wanted: Wanted) -> String {
         Err(error) => {
             if let Ok(target) = path.read_link() {
                 return format!("{start}; {}", broken_link(&target, &error));
+            }
+            if !is_absent(&error) {
+                return format!("{}: {}", workspace.named(path), save::words(&error));
             }
         }
     }
@@ -73,6 +78,14 @@ pub fn explain(workspace: &Workspace, path: &Path, wanted: Wanted) -> String {
         ));
     }
     text
+}
+
+/// Why a folder cannot be looked into, where the reason is not that there is none: the call that names it has failed.
+pub fn unreadable(folder: &Path) -> Option<String> {
+    match folder.read_dir() {
+        Ok(_) => None,
+        Err(error) => (!is_absent(&error)).then(|| save::words(&error)),
+    }
 }
 
 /// Why a link leads nowhere.
@@ -133,6 +146,7 @@ mod tests {
         assert_eq!(explain("loop"), "no such file: loop; it is a link to loop, and so on, without end");
         assert_eq!(explain("there"), "no such file: there; it is a link to back, and so on, without end");
         assert_eq!(explain("dangling"), "no such file: dangling; it is a link to gone, which is not there");
+        assert_eq!(explain("loop/x"), "loop/x: too many levels of symbolic links");
         assert!(explain(&"ä/".repeat(2_000)).chars().count() < 700);
         assert_eq!(explain("readme.MD"), "no such file: readme.MD; did you mean README.md?");
         assert_eq!(explain("README.md/x"), "no such file: README.md/x; README.md is not a folder");

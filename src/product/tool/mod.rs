@@ -11,7 +11,7 @@ mod fixture;
 pub mod list;
 mod missing;
 pub mod read;
-mod save;
+pub(crate) mod save;
 pub mod search;
 pub mod seen;
 mod target;

@@ -9,7 +9,7 @@ use super::missing::Wanted;
 use super::save::Stamp;
 use super::workspace::Workspace;
 use super::{missing, save};
-use crate::base::path::canonical;
+use crate::base::path::{canonical, is_absent};
 use crate::kernel::tool::Subject;
 
 /// A path a model named.
@@ -70,7 +70,7 @@ impl Target {
         let found = match self.path.metadata() {
             Ok(found) => found,
             // Links of /proc lead to what has no path, such as the pipe a program reads from.
-            Err(error) if is_missing(&error) => match self.named.metadata() {
+            Err(error) if is_absent(&error) => match self.named.metadata() {
                 Ok(nameless) if nameless.is_file() => return Err(format!("{shown} is a file that has been removed")),
                 Ok(nameless) => nameless,
                 Err(_) => return Ok(Found::Nothing),
@@ -158,10 +158,6 @@ impl Read for Steady {
             read => read,
         }
     }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Whether a file is inside of a folder that does not take it: a parent that is a file.

@@ -85,6 +85,23 @@ impl Host {
         self.root.join("tmp")
     }
 
+    /// A program that starts the agent without what sets root apart, or nothing where that cannot be done.
+    pub fn powerless(&self) -> Option<PathBuf> {
+        let program = env!("CARGO_BIN_EXE_agent");
+        let without = if !rustix::process::geteuid().is_root() {
+            ""
+        } else if Path::new("/usr/bin/setpriv").exists() {
+            "setpriv --bounding-set -all --inh-caps -all "
+        } else {
+            eprintln!("not tested: there is no setpriv, and root reads everything");
+            return None;
+        };
+        let script = self.root().join("start");
+        fs::write(&script, format!("#!/bin/sh\nexec {without}{program} \"$@\"\n")).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        Some(script)
+    }
+
     /// Writes a file; a relative path is in the working directory.
     pub fn file(&self, path: impl AsRef<Path>, content: &str) -> PathBuf {
         let path = self.work().join(path);

@@ -18,11 +18,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::base::json::Object;
+use crate::base::path::is_absent;
 use crate::base::text::numbers::count;
 use crate::base::text::visible;
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec, echo};
 use crate::product::tool::arguments;
-use crate::product::tool::missing::{Wanted, explain};
+use crate::product::tool::missing::{Wanted, explain, unreadable};
 use crate::product::tool::walk::glob::Glob;
 use crate::product::tool::walk::{Kind, Report, Step, Walk};
 use crate::product::tool::workspace::{self, Workspace};
@@ -133,19 +134,24 @@ impl SearchFiles {
         if !request.base.exists() {
             return Output::error(explain(&self.workspace, &request.base, Wanted::Any));
         }
-        let Ok(metadata) = std::fs::metadata(root) else {
-            // What the glob spells out is not there: a true answer, no mistake.
-            return Output::ok(format!(
-                "no match: no file fits the glob; {}",
-                explain(&self.workspace, root, Wanted::Any)
-            ));
+        let is_folder = match std::fs::metadata(root) {
+            Ok(metadata) => metadata.is_dir(),
+            Err(error) if is_absent(&error) => {
+                // What the glob spells out is not there: a true answer, no mistake.
+                let missing = explain(&self.workspace, root, Wanted::Any);
+                return Output::ok(format!("no match: no file fits the glob; {missing}"));
+            }
+            Err(_) => return Output::error(explain(&self.workspace, root, Wanted::Any)),
         };
+        if let Some(reason) = unreadable(root).filter(|_| is_folder) {
+            return Output::error(format!("cannot search {}: {reason}", self.workspace.named(root)));
+        }
         let pattern = match Pattern::new(&request.pattern, request.ignore_case) {
             Ok(pattern) => pattern,
             Err(complaint) => return Output::error(complaint),
         };
         let search = Search { tool: self, request, pattern, found: Found::new(request.max_results), context };
-        if metadata.is_dir() { search.folder() } else { search.named_file() }
+        if is_folder { search.folder() } else { search.named_file() }
     }
 }
 
@@ -188,15 +194,13 @@ struct Counts {
 impl Search<'_> {
     fn folder(&self) -> Output {
         let mut counts = Counts::default();
-        let report = self.walk(&counts);
+        let mut report = self.walk(&counts);
+        report.left_out.unreadable += *counts.unreadable.get_mut();
         let results = self.found.results();
         let nothing = results.files.is_empty();
         let mut skipped = report.left_out.reasons();
-        for (number, words) in [
-            (counts.binary.get_mut(), "binary"),
-            (counts.too_large.get_mut(), "larger than 100 MB"),
-            (counts.unreadable.get_mut(), "unreadable"),
-        ] {
+        for (number, words) in [(counts.binary.get_mut(), "binary"), (counts.too_large.get_mut(), "larger than 100 MB")]
+        {
             if *number > 0 {
                 skipped.push(format!("{number} {words}"));
             }
