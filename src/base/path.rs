@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn a_home_is_opened_where_it_is_known() {
-        let open = |path: &str, home: Option<&str>| open_home(path.as_ref(), "/work".as_ref(), home.map(Path::new));
+        let open = |path: &str, home: Option<&str>| open_home(path.as_ref(), "/project".as_ref(), home.map(Path::new));
         assert_eq!(open("~", Some("/home/me")), Path::new("/home/me"));
         assert_eq!(open("~/a", Some("/home/me")), Path::new("/home/me/a"));
-        assert_eq!(open("~you/a", Some("/home/me")), Path::new("/work/~you/a"));
-        assert_eq!(open("~/a", None), Path::new("/work/~/a"));
+        assert_eq!(open("~you/a", Some("/home/me")), Path::new("/project/~you/a"));
+        assert_eq!(open("~/a", None), Path::new("/project/~/a"));
         assert_eq!(open("/a", Some("/home/me")), Path::new("/a"));
-        assert_eq!(fold(&open("./x/../a/..", None)), Path::new("/work"));
+        assert_eq!(fold(&open("./x/../a/..", None)), Path::new("/project"));
         assert_eq!(fold(Path::new("/../a")), Path::new("/a"));
     }
 
