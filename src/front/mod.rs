@@ -4,6 +4,8 @@ pub mod command;
 pub mod out;
 pub mod print;
 pub mod queue;
+pub mod repl;
 pub mod stdin;
 pub mod stop;
+pub mod term;
 pub mod wire;

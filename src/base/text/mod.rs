@@ -10,3 +10,4 @@ pub mod likeness;
 pub mod mask;
 pub mod numbers;
 pub mod visible;
+pub mod width;

@@ -78,6 +78,29 @@ const DRIVER: &[&str] = &[
     "crate::base::env",
 ];
 
+/// What the pure half of the chat never does; control sequences come from crossterm only as text.
+const SCREEN: &[&str] = &[
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::os",
+    "std::process",
+    "std::thread",
+    "std::time",
+    "crossterm::event",
+    "crossterm::execute",
+    "crossterm::queue",
+    "crossterm::terminal::enable_raw_mode",
+    "crossterm::terminal::size",
+    "rustix",
+    "tempfile",
+    "tokio",
+    "crate::base::clock",
+    "crate::base::env",
+    "crate::base::lock",
+];
+
 /// The command line and the screen belong to the front.
 const NO_FRONT: &[&str] = &["clap", "clap_complete", "crossterm", "ratatui", "std::io::stdout", "std::io::stderr"];
 
@@ -140,7 +163,13 @@ const ROOMS: &[Room] = &[
         name: "the pure half of the repl",
         holds: &["front::repl::editor", "front::repl::key", "front::repl::view"],
         may: &["base", "vocabulary", "kernel::event"],
-        never: &["std::env", "std::fs", "std::net", "std::process", "std::thread", "std::io", "crossterm", "tokio"],
+        never: SCREEN,
+    },
+    Room {
+        name: "the decisions of the repl",
+        holds: &["front::repl::screen", "front::repl::state", "front::repl::update"],
+        may: &["base", "model", "kernel", "product", "front::command", "front::repl"],
+        never: SCREEN,
     },
     Room { name: "front/print", holds: &["front::print"], may: FRONT, never: &[] },
     Room { name: "front/json", holds: &["front::json"], may: FRONT, never: &[] },

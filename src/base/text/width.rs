@@ -1,0 +1,99 @@
+//! How many terminal columns a text takes, and cutting it by columns. Counts grapheme clusters (UAX #29) with the widths
+//! of UAX #11, as most terminals do; what a particular terminal does with a rare emoji is not known here.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of a text without line breaks. Control characters count as none.
+pub fn width(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.bytes().filter(|byte| !byte.is_ascii_control()).count();
+    }
+    text.graphemes(true).map(grapheme_width).sum()
+}
+
+/// Columns of one grapheme cluster: 0, 1 or 2.
+pub fn grapheme_width(grapheme: &str) -> usize {
+    let controls = grapheme.chars().all(char::is_control);
+    if controls { 0 } else { grapheme.width().min(2) }
+}
+
+/// The longest beginning that takes at most `columns`, cut between grapheme clusters.
+pub fn head(text: &str, columns: usize) -> &str {
+    split(text, columns).0
+}
+
+/// The longest beginning that takes at most `columns`, and the rest.
+pub fn split(text: &str, columns: usize) -> (&str, &str) {
+    let mut taken = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        taken += grapheme_width(grapheme);
+        if taken > columns {
+            return text.split_at(at);
+        }
+    }
+    (text, "")
+}
+
+/// The longest end that takes at most `columns`.
+pub fn tail(text: &str, columns: usize) -> &str {
+    let mut taken = 0;
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        taken += grapheme_width(grapheme);
+        if taken > columns {
+            return text.get(at + grapheme.len()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// The text if it takes at most `columns`, else its beginning and `mark`, which together do.
+pub fn cut(text: &str, columns: usize, mark: &str) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    format!("{}{}", head(text, columns.saturating_sub(width(mark))), head(mark, columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn columns_are_counted_by_grapheme() {
+        for (text, columns) in [
+            ("", 0),
+            ("abc", 3),
+            ("天天", 4),
+            ("한", 2),
+            ("e\u{301}", 1),
+            ("👩‍💻", 2),
+            ("⚠️", 2),
+            ("a\tb", 2),
+            ("\u{200b}", 0),
+        ] {
+            assert_eq!(width(text), columns, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cuts_do_not_split_a_wide_character() {
+        assert_eq!(split("a天b", 2), ("a", "天b"));
+        assert_eq!(tail("a天b", 2), "b");
+        assert_eq!(cut("a天天b", 4, "…"), "a天…");
+        assert_eq!(cut("abc", 3, "…"), "abc");
+        assert_eq!(cut("abc", 0, "…"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_fits_and_loses_nothing(text in "\\PC{0,40}", columns in 0usize..30) {
+            let (head, rest) = split(&text, columns);
+            prop_assert!(width(head) <= columns);
+            prop_assert_eq!(format!("{head}{rest}"), text.clone());
+            prop_assert!(width(tail(&text, columns)) <= columns);
+            prop_assert!(width(&cut(&text, columns, "…")) <= columns.max(width(&text).min(columns)));
+        }
+    }
+}

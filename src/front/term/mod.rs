@@ -1,0 +1,1 @@
+//! The terminal itself: modes, size, waiting, reading, writing. Nothing else touches it.
