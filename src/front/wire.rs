@@ -24,6 +24,7 @@ enum Line<'a> {
     ToolStart { id: &'a str, name: &'a str, args: &'a Object, risk: &'a str },
     ToolProgress { id: &'a str, text: &'a str },
     ToolEnd(ToolEnd<'a>),
+    Steered { text: &'a str },
     Notice(NoticeFields<'a>),
     TurnEnd { turn: u32, stop_reason: &'a str, usage: UsageFields },
     Error { code: &'a str, msg: &'a str, retryable: bool },
@@ -130,6 +131,7 @@ pub fn event(event: &Event, session_id: &str) -> Vec<u8> {
             truncated: *truncated,
             full_output: full_output.as_deref(),
         }),
+        Event::Steered { id: _, text } => Line::Steered { text },
         Event::Notice(Notice { code, text, restart }) => {
             Line::Notice(NoticeFields { code: code.as_str(), text, restart: *restart })
         }

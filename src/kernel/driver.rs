@@ -20,6 +20,7 @@ use crate::model::request::{Options, Request, ToolChoice};
 use super::effect::{Effect, Outcome};
 use super::event::Event;
 use super::history::legal;
+use super::inbox::Inbox;
 use super::input::{Input, Stop};
 use super::node::Node;
 use super::port::{Gate, Hooks, PendingCall, Sink};
@@ -47,6 +48,8 @@ pub struct Driver<'a> {
     pub system: Arc<str>,
     /// How answers are to be made.
     pub options: Options,
+    /// What is said to the task while it runs.
+    pub inbox: Inbox,
     /// Thrown when the task is to end.
     pub cancel: Cancel,
     /// When the task is to end at the latest.
@@ -111,7 +114,8 @@ impl Driver<'_> {
         }
     }
 
-    async fn ask(&mut self, node: &Node, choice: ToolChoice, deadline: Option<Instant>) -> Input {
+    async fn ask(&mut self, node: &mut Node, choice: ToolChoice, deadline: Option<Instant>) -> Input {
+        self.listen(node);
         let request = Request {
             system: Arc::clone(&self.system),
             messages: legal(node.history()),
@@ -143,6 +147,29 @@ impl Driver<'_> {
             Ok(Ok(reply)) => Input::Replied { reply, shown, dice },
             Ok(Err(error)) => Input::ReplyFailed { error, shown, dice },
             Err(why) => Input::Stopped { why, partial },
+        }
+    }
+
+    /// Gives the node what was said meanwhile, so that the next request holds it.
+    fn listen(&mut self, node: &mut Node) {
+        let letters = self.inbox.drain();
+        if letters.is_empty() {
+            return;
+        }
+        for effect in node.step(Input::Heard(letters)) {
+            match effect {
+                Effect::Keep(message) => self.sink.message(&message),
+                Effect::Emit(event) => self.sink.event(&event),
+                // Hearing something asks for nothing else.
+                Effect::KeepResult(_)
+                | Effect::Ask(_)
+                | Effect::Wait(_)
+                | Effect::Prepare(_)
+                | Effect::Decide(_)
+                | Effect::Run { .. }
+                | Effect::StopTools
+                | Effect::Finish(_) => {}
+            }
         }
     }
 

@@ -66,6 +66,13 @@ pub enum Event {
         /// Where the whole of it was kept.
         full_output: Option<PathBuf>,
     },
+    /// What somebody said to the running task reaches the model with the next request.
+    Steered {
+        /// Its id in the inbox.
+        id: u64,
+        /// Its text.
+        text: String,
+    },
     /// Something a person should know.
     Notice(Notice),
     /// The model has answered.

@@ -4,6 +4,7 @@ use crate::model::error::ModelError;
 use crate::model::message::Message;
 use crate::model::reply::Reply;
 
+use super::inbox::Letter;
 use super::port::{PendingCall, Verdict};
 use super::tool::Output;
 
@@ -45,6 +46,8 @@ pub enum Input {
         /// How long it ran.
         duration_ms: u64,
     },
+    /// Somebody said something while the task ran; it is about to be sent.
+    Heard(Vec<Letter>),
     /// The task is to end now.
     Stopped {
         /// Who wants it.

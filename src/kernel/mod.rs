@@ -6,6 +6,7 @@ pub mod driver;
 pub mod effect;
 pub mod event;
 pub mod history;
+pub mod inbox;
 pub mod input;
 pub mod loop_guard;
 pub mod node;

@@ -15,6 +15,7 @@ use crate::base::path::canonical;
 use crate::base::text::mask::Mask;
 use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
+use crate::kernel::inbox::Inbox;
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
 use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::retry::Policy;
@@ -139,6 +140,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
             effort: settings.reasoning_effort,
             cache_key,
         },
+        inbox: Inbox::default(),
         timeout: settings.timeout,
         opening,
         recorded,

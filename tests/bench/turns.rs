@@ -18,6 +18,7 @@ use viola::base::cancel::Cancel;
 use viola::kernel::driver::Driver;
 use viola::kernel::effect::{End, Outcome};
 use viola::kernel::event::Event;
+use viola::kernel::inbox::Inbox;
 use viola::kernel::node::{Node, Settings};
 use viola::kernel::port::{Gate, Hooks, PendingCall, Sink, Verdict, Verdicts};
 use viola::kernel::retry::Policy;
@@ -99,6 +100,7 @@ fn run(model: &dyn Model, tools: &Toolbox, watch: &mut Watch) {
         sink: watch,
         system: "You are measured.".into(),
         options: Options::default(),
+        inbox: Inbox::default(),
         cancel: Cancel::new(),
         timeout: None,
     };

@@ -170,6 +170,7 @@ impl<'a, 'b> Printer<'a, 'b> {
             | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
+            | Event::Steered { .. }
             | Event::Failed { .. } => {}
         }
     }

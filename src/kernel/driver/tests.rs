@@ -131,6 +131,17 @@ async fn run_hooked(
     timeout: Option<Duration>,
     hooks: Arc<dyn Hooks>,
 ) -> (Outcome, Kept, Node) {
+    run_all(replies, tools, cancel, timeout, hooks, Inbox::default()).await
+}
+
+async fn run_all(
+    replies: Vec<Reply>,
+    tools: &Toolbox,
+    cancel: Cancel,
+    timeout: Option<Duration>,
+    hooks: Arc<dyn Hooks>,
+    inbox: Inbox,
+) -> (Outcome, Kept, Node) {
     let info = ModelInfo {
         origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
         label: "m".into(),
@@ -158,6 +169,7 @@ async fn run_hooked(
         sink: &mut kept,
         system: "".into(),
         options: Options::default(),
+        inbox,
         cancel,
         timeout,
     };
@@ -287,4 +299,22 @@ async fn progress_is_shown_before_the_result() {
     let place = |wanted: fn(&Event) -> bool| kept.events.iter().position(wanted).expect("the event");
     let progress = place(|event| matches!(event, Event::ToolProgress { text, .. } if text == "half way"));
     assert!(progress < place(|event| matches!(event, Event::ToolFinished { .. })));
+}
+
+#[tokio::test]
+async fn what_is_said_while_calls_run_is_part_of_the_next_request_and_shown_once() {
+    let inbox = Inbox::default();
+    let say = inbox.clone();
+    let tools = tool(move |_| {
+        say.put(vec![Part::Text("file".into()), Part::Text("and also this".into())]);
+        Output::ok("")
+    });
+    let replies = vec![calls(1), words("done")];
+    let (_, kept, node) = run_all(replies, &tools, Cancel::new(), None, Arc::new(NoHooks), inbox.clone()).await;
+    let roles: Vec<_> = node.history().iter().map(|message| std::mem::discriminant(&**message)).collect();
+    let (user, answer) = (std::mem::discriminant(&Message::user("")), roles[1]);
+    assert_eq!([roles[0], roles[3], roles[4]], [user, user, answer], "between the results and the answer");
+    let steered = |event: &&Event| matches!(event, Event::Steered { id: 1, text } if text == "and also this");
+    assert_eq!(kept.events.iter().filter(steered).count(), 1);
+    assert!(inbox.drain().is_empty());
 }

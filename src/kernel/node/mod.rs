@@ -18,6 +18,7 @@ use crate::model::request::ToolChoice;
 
 use super::effect::{DeniedCall, Effect, End, Outcome};
 use super::event::{Context, Event, Notice, NoticeCode};
+use super::inbox::Letter;
 use super::input::{Input, Stop};
 use super::loop_guard::{Alarm, fingerprint, signature};
 use super::port::{Denial, DeniedBy, PendingCall, Verdict};
@@ -108,6 +109,10 @@ impl Node {
             (Phase::Asking { choice, retries }, Input::WaitOver) => {
                 effects.push(Effect::Ask(choice));
                 Phase::Asking { choice, retries }
+            }
+            (phase @ Phase::Asking { .. }, Input::Heard(letters)) => {
+                self.heard(letters, &mut effects);
+                phase
             }
             (Phase::Preparing(batch), Input::Prepared(checked)) => self.prepared(batch, checked, &mut effects),
             (Phase::Deciding(batch, pending), Input::Decided(verdicts)) => {
@@ -402,6 +407,19 @@ impl Node {
         let message = Arc::new(message);
         self.history.push(Arc::clone(&message));
         effects.push(Effect::Keep(message));
+    }
+
+    /// Makes what was said meanwhile part of the conversation.
+    fn heard(&mut self, letters: Vec<Letter>, effects: &mut Effects) {
+        for Letter { id, said } in letters {
+            let texts = said.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                Part::Image(_) => None,
+            });
+            let text = texts.last().unwrap_or_default().to_owned();
+            self.keep(Message::User(said), effects);
+            effects.push(Effect::Emit(Event::Steered { id, text }));
+        }
     }
 
     /// What was shown of an interrupted answer stays part of the conversation.

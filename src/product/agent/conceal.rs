@@ -51,6 +51,7 @@ impl Redactor {
             Event::Text(text)
             | Event::Reasoning(text)
             | Event::ToolProgress { id: _, text }
+            | Event::Steered { id: _, text }
             | Event::Notice(Notice { code: _, text, restart: _ })
             | Event::Failed { kind: _, message: text, retryable: _ } => self.redact(text),
             Event::ToolStarted { id: _, name, arguments, risk: _ } => {

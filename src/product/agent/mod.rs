@@ -15,6 +15,7 @@ use crate::base::cancel::Cancel;
 use crate::kernel::driver::Driver;
 use crate::kernel::effect::Outcome;
 use crate::kernel::event::Event;
+use crate::kernel::inbox::Inbox;
 use crate::kernel::node::Node;
 use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::toolbox::Toolbox;
@@ -47,6 +48,8 @@ pub struct Agent {
     pub system: Arc<str>,
     /// How answers are to be made.
     pub options: Options,
+    /// What is said to the agent while a task runs.
+    pub inbox: Inbox,
     /// How long a task may take.
     pub timeout: Option<Duration>,
     /// What the first message begins with: the moving facts, which must not be part of the system prompt.
@@ -83,6 +86,7 @@ impl Agent {
             sink: &mut recorder,
             system: Arc::clone(&self.system),
             options: self.options.clone(),
+            inbox: self.inbox.clone(),
             cancel: cancel.clone(),
             timeout: self.timeout,
         };

@@ -92,6 +92,7 @@ impl Sink for Recorder<'_> {
             | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
+            | Event::Steered { .. }
             | Event::Notice(_)
             | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}
