@@ -412,11 +412,11 @@ impl Node {
     /// Makes what was said meanwhile part of the conversation.
     fn heard(&mut self, letters: Vec<Letter>, effects: &mut Effects) {
         for Letter { id, said } in letters {
-            let texts = said.iter().filter_map(|part| match part {
-                Part::Text(text) => Some(text.as_str()),
+            let last = said.iter().rev().find_map(|part| match part {
+                Part::Text(text) => Some(text.clone()),
                 Part::Image(_) => None,
             });
-            let text = texts.last().unwrap_or_default().to_owned();
+            let text = last.unwrap_or_default();
             self.keep(Message::User(said), effects);
             effects.push(Effect::Emit(Event::Steered { id, text }));
         }
