@@ -6,6 +6,7 @@ use std::sync::{Barrier, Mutex};
 use serde_json::json;
 
 use super::*;
+use crate::kernel::inbox::Letter;
 use crate::kernel::effect::End;
 use crate::kernel::node::Settings;
 use crate::kernel::port::{Verdict, Verdicts};
@@ -306,7 +307,7 @@ async fn what_is_said_while_calls_run_is_part_of_the_next_request_and_shown_once
     let inbox = Inbox::default();
     let say = inbox.clone();
     let tools = tool(move |_| {
-        say.put(vec![Part::Text("file".into()), Part::Text("and also this".into())]);
+        say.put(Letter { id: 1, said: vec![Part::Text("file".into()), Part::Text("and also this".into())] });
         Output::ok("")
     });
     let replies = vec![calls(1), words("done")];
