@@ -6,8 +6,8 @@ use std::sync::{Barrier, Mutex};
 use serde_json::json;
 
 use super::*;
-use crate::kernel::inbox::Letter;
 use crate::kernel::effect::End;
+use crate::kernel::inbox::Letter;
 use crate::kernel::node::Settings;
 use crate::kernel::port::{Verdict, Verdicts};
 use crate::kernel::retry::Policy;

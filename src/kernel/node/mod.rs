@@ -6,6 +6,7 @@ mod batch;
 mod task;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
 use batch::Batch;
 use task::Task;
+use words::{
+    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, end_of, interrupted_output, interruption, trouble,
+};
 
 /// Limits and switches of a node.
 #[derive(Clone, Debug)]
@@ -476,59 +480,7 @@ impl Node {
 /// A rule of thumb for English and code, used only until a provider has counted.
 pub const CHARS_PER_TOKEN: u64 = 4;
 
-const CUT_BY_LIMIT: &str = "not run: the answer was cut off by the output limit, so the arguments may be incomplete. \
-                            Write less at a time: make the file in several smaller edits.";
-const CUT_ANSWER: &str = "the answer was cut off by the output limit (max_tokens)";
-const FULL_WINDOW: &str = "the answer was cut off: the model's context window is full";
-const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
-const NOT_JUDGED: &str = "denied: no decision was made";
-
 fn started(call: &ToolCall, risk: Risk) -> Event {
     let arguments = call.input.object().cloned().unwrap_or_default();
     Event::ToolStarted { id: call.id.clone(), name: call.name.clone(), arguments, risk }
-}
-
-fn interruption(why: Stop) -> &'static str {
-    match why {
-        Stop::Cancelled => "interrupted by the user before it ran",
-        Stop::TimedOut => "interrupted before it ran: the task's time limit was reached",
-    }
-}
-
-/// Says in a failed output that it was interrupted, unless it says so itself.
-fn interrupted_output(mut output: Output, why: Stop) -> Output {
-    let says_so = output.footer.as_deref().unwrap_or(&output.text.head).contains("interrupted");
-    if output.is_error && !says_so {
-        let line = match why {
-            Stop::Cancelled => "interrupted by the user",
-            Stop::TimedOut => "interrupted: the task's time limit was reached",
-        };
-        output.footer = Some(output.footer.map_or_else(|| line.to_owned(), |footer| format!("{footer}\n{line}")));
-    }
-    output
-}
-
-fn end_of(why: Stop) -> End {
-    match why {
-        Stop::Cancelled => End::Cancelled,
-        Stop::TimedOut => End::TimedOut,
-    }
-}
-
-/// What to call a failure that is tried again.
-fn trouble(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::RateLimit => "rate limit reached",
-        ErrorKind::Overload => "overloaded",
-        ErrorKind::Network => "connection lost",
-        ErrorKind::Timeout => "no answer in time",
-        ErrorKind::Empty => "empty answer",
-        ErrorKind::Auth
-        | ErrorKind::Context
-        | ErrorKind::Refused
-        | ErrorKind::InvalidRequest
-        | ErrorKind::Length
-        | ErrorKind::Cancelled
-        | ErrorKind::Internal => "failed",
-    }
 }
