@@ -50,6 +50,8 @@ const MODES: Kind = Kind::Choice(&["session", "ask", "all", "write", "safe", "no
 const SANDBOXES: Kind = Kind::Choice(&["off", "read-only", "workspace"]);
 const EDITING: Kind = Kind::Choice(&["emacs", "vi"]);
 const ENTER: Kind = Kind::Choice(&["send", "newline"]);
+/// How a terminal is made to call for attention; `auto` knows the terminals.
+const NOTIFY: Kind = Kind::Choice(&["auto", "off", "bell", "osc9", "osc777"]);
 
 /// Caches that builds write to: package managers and compilers of the common languages.
 const BUILD_CACHES: &str = r#"["~/.cache", "~/.cargo", "~/.rustup", "~/.npm", "~/.pnpm-store", "~/.yarn", "~/.bun", "~/go/pkg", "~/.gradle", "~/.m2", "~/.ivy2", "~/.sbt", "~/.nuget", "~/.gem", "~/.bundle", "~/.composer", "~/.hex", "~/.mix", "~/.stack", "~/.cabal", "~/.opam", "~/.local/share/uv", "~/.local/share/pnpm", "~/.ccache"]"#;
@@ -124,12 +126,12 @@ pub static KEYS: &[Key] = &[
     later("format_on_edit", Kind::Any, "", "formatters run after edits", Project::Never),
     later("lsp", Kind::Table, "", "language servers", Project::Never),
     later("telemetry", Kind::Table, "", "where measurements go", Project::Never),
-    later("ui.theme", Kind::Text, r#""auto""#, "the colours", Project::Never),
-    later("ui.editing", EDITING, r#""emacs""#, "how the prompt is edited", Project::Never),
-    later("ui.notify", Kind::Text, r#""auto""#, "how the end of a long task is announced", Project::Never),
-    later("ui.enter", ENTER, r#""send""#, "what Enter does", Project::Never),
-    later("ui.show_reasoning", Kind::Bool, "true", "whether reasoning is shown", Project::Never),
-    later("ui.keys", Kind::Table, "{}", "keys of one's own", Project::Never),
+    key("ui.theme", Kind::Text, r#""auto""#, "the colours", Project::Never),
+    key("ui.editing", EDITING, r#""emacs""#, "how the prompt is edited", Project::Never),
+    key("ui.notify", NOTIFY, r#""auto""#, "how the end of a long task is announced", Project::Never),
+    key("ui.enter", ENTER, r#""send""#, "what Enter does", Project::Never),
+    key("ui.show_reasoning", Kind::Bool, "true", "whether reasoning is shown", Project::Never),
+    key("ui.keys", Kind::Table, "{}", "keys of one's own", Project::Never),
 ];
 
 const fn key(name: &'static str, kind: Kind, default: &'static str, doc: &'static str, project: Project) -> Key {

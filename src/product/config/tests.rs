@@ -344,12 +344,14 @@ fn the_project_is_the_nearest_within_the_repository() {
 
 #[test]
 fn what_does_nothing_yet_is_named_once() {
-    let world = two(&json!({"ui": {"theme": "dark"}, "compaction": {"auto": true}, "model": ["test-model", "x"],
+    let world =
+        two(&json!({"server": {"listen": "127.0.0.1:1"}, "compaction": {"auto": true}, "model": ["test-model", "x"],
         "sandbox": {"mode": "off"}, "mcp_servers": {"evil\u{1b}": {}}}))
-    .var("VIOLA_SUBAGENTS__MAX_DEPTH", "1");
+        .var("VIOLA_SUBAGENTS__MAX_DEPTH", "1");
     let told = world.notices();
     assert_eq!(told.lines().count(), 1, "{told}");
-    for name in ["ui.theme", "compaction.auto", "model (all but the first)", "mcp_servers.evil", "subagents.max_depth"]
+    for name in
+        ["server.listen", "compaction.auto", "model (all but the first)", "mcp_servers.evil", "subagents.max_depth"]
     {
         assert!(told.contains(name), "{name} in {told}");
     }
@@ -357,7 +359,7 @@ fn what_does_nothing_yet_is_named_once() {
     let compat = json!({"providers": {"mock": {"base_url": "http://h", "compat": {"text_calls": true}}}});
     assert!(World::new().user(&compat).notices().contains("providers.mock.compat.text_calls"));
     // A project that nobody trusts has set nothing of the kind.
-    let theirs = two(&json!({})).project(&json!({"ui": {"theme": "dark"}}));
+    let theirs = two(&json!({})).project(&json!({"server": {"listen": "127.0.0.1:1"}}));
     assert!(!theirs.notices().contains("not built"), "{}", theirs.notices());
 }
 
