@@ -3,6 +3,10 @@
 //! Pure; bytes come in from `front::term`.
 
 pub mod action;
+pub mod burst;
+pub mod decode;
+pub mod keymap;
+mod layout;
 
 /// Something that came from the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +53,8 @@ pub enum Report {
 pub struct Key {
     /// Which key.
     pub code: Code,
-    /// Held down with it. Shift is not part of a [`Code::Char`]: the letter says it.
+    /// Held down with it. Shift is part of a [`Code::Char`] only where Ctrl or Alt is held and the character is a letter:
+    /// otherwise the character says it.
     pub mods: Mods,
 }
 
