@@ -14,7 +14,7 @@ use crate::base::json::Object;
 use crate::base::lock;
 
 /// The largest state or configuration file that is read, in bytes: a hundred times what anybody writes by hand.
-const MAX_BYTES: u64 = 4 << 20;
+pub(super) const MAX_BYTES: u64 = 4 << 20;
 /// How long another writer is waited for: writing takes milliseconds, so that many may stand in line before us.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 /// Only the user may read or write: these files hold keys and what was said.
@@ -141,17 +141,10 @@ pub fn update<T>(path: &Path, change: impl FnOnce(&mut Object) -> T) -> Result<T
 }
 
 fn update_within<T>(path: &Path, patience: Duration, change: impl FnOnce(&mut Object) -> T) -> Result<T, FileError> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = target(path);
     let system = |source| FileError::System { path: target.clone(), source };
-    if let Some(folder) = target.parent() {
-        create_folder(folder).map_err(system)?;
-    }
-    let beside_it = beside(&target, "", ".lock");
     // Held until the end of this function.
-    let lock = private().open(&beside_it).map_err(system)?;
-    if !lock::exclusive(&lock, patience).map_err(system)? {
-        return Err(FileError::Locked { lock: beside_it, patience });
-    }
+    let _lock = locked(&target, patience)?;
     let before = read(&target)?;
     let is_new = before.is_none();
     let Document { text, mut object } = before.unwrap_or_default();
@@ -162,6 +155,30 @@ fn update_within<T>(path: &Path, patience: Duration, change: impl FnOnce(&mut Ob
         replace(&target, written.as_bytes()).map_err(system)?;
     }
     Ok(outcome)
+}
+
+/// Where a file lies: behind a link it is that one's file which is replaced.
+pub(super) fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Takes the lock of a file, which need not exist; its folder is made. It is held as long as what comes back is kept.
+///
+/// # Errors
+///
+/// That somebody else still holds it after `patience`, or what the system said.
+pub(super) fn locked(target: &Path, patience: Duration) -> Result<File, FileError> {
+    let system = |source| FileError::System { path: target.to_owned(), source };
+    if let Some(folder) = target.parent() {
+        create_folder(folder).map_err(system)?;
+    }
+    let beside_it = beside(target, "", ".lock");
+    let lock = private().open(&beside_it).map_err(system)?;
+    if lock::exclusive(&lock, patience).map_err(system)? {
+        Ok(lock)
+    } else {
+        Err(FileError::Locked { lock: beside_it, patience })
+    }
 }
 
 /// Makes a folder and its parents, open to this user only; one that exists is left as it is.
@@ -181,8 +198,10 @@ pub fn is_open_to_others(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
+/// Replaces a file whole, by one that only this user may read.
+///
 /// The caller holds the lock, so one fixed name will do; what a killed writer left there is overwritten by the next.
-fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
+pub(super) fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
     let fresh = beside(target, ".", ".new");
     let written = (|| {
         let mut file = private().truncate(true).open(&fresh)?;

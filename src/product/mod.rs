@@ -7,6 +7,7 @@ pub mod config;
 pub mod demo;
 pub mod error;
 pub mod files;
+pub mod history;
 pub mod permission;
 pub mod prompt;
 pub mod provider;
