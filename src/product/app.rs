@@ -33,14 +33,15 @@ use super::agent::redact::Redactor;
 use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
-use super::config::settings::{Http, Settings};
+use super::config::settings::{Http, Mode, Settings};
 use super::error::Error;
-use super::permission::{Grant, Headless, Rule};
+use super::permission::{Ask, Grant, Headless, Remembered, Rights, Rule, Watched};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
 use super::session::Session;
 use super::session::load::Handled;
+use super::session::name;
 use super::session::recording::{Recording, Results};
 use super::session::store::{Opened, Selector, Store};
 use super::tool::bash::{self, ExecuteBash, Shell};
@@ -78,7 +79,7 @@ pub enum Which {
     Unkept,
 }
 
-/// An agent for a run in which nobody can be asked, and what a person should know before it begins.
+/// An agent, and what a person should know before it begins.
 pub struct Assembled {
     /// The agent.
     pub agent: Agent,
@@ -86,6 +87,14 @@ pub struct Assembled {
     pub notices: Vec<Notice>,
     /// Where it works; front ends attach files by it.
     pub workspace: Arc<Workspace>,
+    /// What is allowed, where a person can change that while it runs.
+    pub rights: Option<Arc<Rights>>,
+}
+
+/// Who can be asked.
+enum Watch {
+    Nobody,
+    Person(Ask),
 }
 
 /// Puts an agent together for a run in which nobody can be asked.
@@ -94,12 +103,32 @@ pub struct Assembled {
 ///
 /// Usage for what is wrong with the settings or the session; provider for what is wrong with the model.
 pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
+    if parts.loaded.settings.max_cost.is_some() && parts.choice.info.price.is_none() {
+        let Choice { model, provider, .. } = &parts.choice;
+        return Err(Error::usage(format!("max_cost is set, but the price of {model} is unknown"))
+            .hint(format!("give it in providers.{provider}.models as \"cost\"")));
+    }
+    assemble(parts, Watch::Nobody)
+}
+
+/// Puts an agent together for a run that a person watches: `ask` puts questions to them.
+///
+/// # Errors
+///
+/// As [`headless`], but that nobody knows a price is only told.
+pub fn watched(parts: Parts<'_>, ask: Ask) -> Result<Assembled, Error> {
+    let unknown = parts.loaded.settings.max_cost.is_some() && parts.choice.info.price.is_none();
+    let text = format!("The price of {} is unknown, so that max_cost stops nothing.", parts.choice.model);
+    let mut assembled = assemble(parts, Watch::Person(ask))?;
+    if unknown {
+        assembled.notices.push(Notice::new(NoticeCode::Config, text));
+    }
+    Ok(assembled)
+}
+
+fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let Parts { loaded, choice, env, clock, session } = parts;
     let settings = &loaded.settings;
-    if settings.max_cost.is_some() && choice.info.price.is_none() {
-        return Err(Error::usage(format!("max_cost is set, but the price of {} is unknown", choice.model))
-            .hint(format!("give it in providers.{}.models as \"cost\"", choice.provider)));
-    }
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
         .map_err(|problem| wrong(loaded, "sandbox.deny_read", None, problem))?;
     let workspace = Arc::new(workspace);
@@ -113,14 +142,19 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
+    notices.extend(grant.and_then(|grant| resumed(grant, &watch, settings.permissions.mode)));
     for Handled { tool, path, at_ms } in &handled {
         seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
     }
     session.set_price(choice.info.price);
-    let gate = Headless(rights::judge(loaded, env, rules, grant)?);
+    let mode = match watch {
+        Watch::Nobody => prompt::Mode::OneShot,
+        Watch::Person(_) => prompt::Mode::Interactive,
+    };
+    let Gated { gate, rights } = gate(watch, loaded, env, rules, grant, &mut notices)?;
     let names: Vec<&str> = tools.names().collect();
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
-    let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, prompt::Mode::OneShot)));
+    let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, mode)));
     let cache_key = Some(session.id().to_owned());
     notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted));
     let redactor = Arc::new(Redactor::new(mask));
@@ -129,7 +163,8 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         model,
         on_first_command: withheld(&hidden),
         tools,
-        gate: Box::new(gate) as Box<dyn Gate>,
+        gate,
+        rights: rights.clone(),
         hooks: Arc::clone(&redactor) as Arc<dyn Hooks>,
         redactor,
         session,
@@ -145,7 +180,50 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
         opening,
         recorded,
     };
-    Ok(Assembled { agent, notices, workspace })
+    Ok(Assembled { agent, notices, workspace, rights })
+}
+
+/// A gate, and what it goes by where that may change.
+struct Gated {
+    gate: Box<dyn Gate>,
+    rights: Option<Arc<Rights>>,
+}
+
+fn gate(
+    watch: Watch,
+    loaded: &Loaded,
+    env: &Env,
+    rules: rights::Rules,
+    grant: Option<Grant>,
+    notices: &mut Vec<Notice>,
+) -> Result<Gated, Error> {
+    let Watch::Person(ask) = watch else {
+        let judge = rights::judge(loaded, env, rules, grant.map(rights::unwatched))?;
+        return Ok(Gated { gate: Box::new(Headless(judge)), rights: None });
+    };
+    let mut judge = rights::judge(loaded, env, rules, grant)?;
+    let root = judge.writable.root().to_owned();
+    let file = loaded.paths.data_dir.join("permissions").join(format!("{}.json", name::folder(&root)));
+    let remembered = Remembered::new(file, root);
+    let (known, problems) = remembered.load();
+    judge.remembered = known;
+    notices.extend(problems);
+    let rights = Arc::new(Rights::new(judge));
+    let gate = Watched { rights: Arc::clone(&rights), ask, remembered: Some(remembered) };
+    Ok(Gated { gate: Box::new(gate), rights: Some(rights) })
+}
+
+/// What to say of a grant that the session holds.
+fn resumed(grant: Grant, watch: &Watch, mode: Mode) -> Option<Notice> {
+    let text = match watch {
+        Watch::Nobody => {
+            let counts = rights::unwatched(grant).as_str();
+            format!("The session goes on with what was allowed in it, here up to {counts}.")
+        }
+        Watch::Person(_) if mode != Mode::Session => return None,
+        Watch::Person(_) => format!("The session goes on with what was allowed in it: {}.", grant.as_str()),
+    };
+    Some(Notice::new(NoticeCode::Session, text))
 }
 
 /// The tools of these settings, to be looked at. They know files from `seen`, and show nothing that `mask` hides.
@@ -365,13 +443,8 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
                 let text = "There is no session of this directory yet; a new one begins.";
                 Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
             }
-            Some(Opened { mut session, messages, handled, grant, model: _, mut notices }) => {
+            Some(Opened { mut session, messages, handled, grant, model: _, notices }) => {
                 session.append_model(origin)?;
-                if let Some(grant) = grant {
-                    let counts = rights::unwatched(grant).as_str();
-                    let text = format!("The session goes on with what was allowed in it, here up to {counts}.");
-                    notices.push(Notice::new(NoticeCode::Session, text));
-                }
                 Ok(Opening { session, messages, handled, grant, notices })
             }
         },
@@ -392,3 +465,6 @@ fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Se
         overhead_tokens: (system.len() + offered) as u64 / CHARS_PER_TOKEN,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,6 +23,7 @@ use crate::model::Model;
 use crate::model::message::{Message, Part};
 use crate::model::request::Options;
 
+use super::permission::Rights;
 use super::session::Session;
 use super::session::recording::Results;
 use recorder::Recorder;
@@ -38,6 +39,8 @@ pub struct Agent {
     pub tools: Toolbox,
     /// Who permits calls.
     pub gate: Box<dyn Gate>,
+    /// What the gate goes by, where it may change while a task runs; the session keeps what is granted.
+    pub rights: Option<Arc<Rights>>,
     /// Who may change outputs.
     pub hooks: Arc<dyn Hooks>,
     /// Hides known secrets in what is kept and shown, whoever wrote them.
@@ -76,8 +79,14 @@ impl Agent {
         let begun = Instant::now();
         let opening = self.opening.take().map(Part::Text);
         let message = Message::User(opening.into_iter().chain(said).collect());
-        let mut recorder =
-            Recorder::new(&mut self.session, &self.redactor, watch, self.recorded.as_mut(), &mut self.on_first_command);
+        let mut recorder = Recorder::new(
+            &mut self.session,
+            &self.redactor,
+            watch,
+            self.recorded.as_mut(),
+            &mut self.on_first_command,
+            self.rights.as_deref(),
+        );
         let mut driver = Driver {
             model: self.model.as_ref(),
             tools: &self.tools,

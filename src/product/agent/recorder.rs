@@ -8,17 +8,19 @@ use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
 use crate::model::message::{Message, ToolResult};
 use crate::product::error::Error;
+use crate::product::permission::Rights;
 use crate::product::session::Session;
 use crate::product::session::recording::Results;
 use crate::product::tool::bash;
 
-/// Keeps a task in its session and shows it to a watcher.
+/// Keeps a task in its session and shows it to a watcher. What was allowed meanwhile is kept before anything else.
 pub(super) struct Recorder<'a> {
     session: &'a mut Session,
     redactor: &'a Redactor,
     watch: &'a mut dyn FnMut(&Event),
     recorded: Option<&'a mut Results>,
     on_first_command: &'a mut Option<String>,
+    rights: Option<&'a Rights>,
     /// The first failure of a sync beside the task; the system reports each only once.
     unsynced: Arc<Mutex<Option<io::Error>>>,
 }
@@ -30,17 +32,31 @@ impl<'a> Recorder<'a> {
         watch: &'a mut dyn FnMut(&Event),
         recorded: Option<&'a mut Results>,
         on_first_command: &'a mut Option<String>,
+        rights: Option<&'a Rights>,
     ) -> Self {
-        Self { session, redactor, watch, recorded, on_first_command, unsynced: Arc::default() }
+        Self { session, redactor, watch, recorded, on_first_command, rights, unsynced: Arc::default() }
     }
 
     /// Brings everything to the disk; a task that is shown as done is synced.
     pub(super) fn finish(mut self) {
+        self.catch_up();
         let synced = self.session.sync().run();
         let earlier = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).take();
         let synced = earlier.map_or(synced, Err);
         let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
         self.kept(synced.map_err(lost));
+    }
+
+    /// Keeps and tells what came of the rights since the last time.
+    fn catch_up(&mut self) {
+        let Some(rights) = self.rights else { return };
+        if let Some(grant) = rights.take_unsaved() {
+            let kept = self.session.append_grant(grant);
+            self.kept(kept);
+        }
+        for Notice { code, text, restart: _ } in rights.take_notices() {
+            self.notice(code, text);
+        }
     }
 
     fn kept(&mut self, kept: Result<(), Error>) {
@@ -56,11 +72,13 @@ impl<'a> Recorder<'a> {
 
 impl Sink for Recorder<'_> {
     fn message(&mut self, message: &Arc<Message>) {
+        self.catch_up();
         let kept = self.session.append(&self.redactor.message(message));
         self.kept(kept);
     }
 
     fn result(&mut self, result: &ToolResult) {
+        self.catch_up();
         let kept = self.session.append_result(&self.redactor.result(result));
         self.kept(kept);
         if let Some(drift) = self.recorded.as_mut().and_then(|recorded| recorded.compare(result)) {
@@ -69,6 +87,7 @@ impl Sink for Recorder<'_> {
     }
 
     fn event(&mut self, event: &Event) {
+        self.catch_up();
         match event {
             // The disk works while the model does.
             Event::TurnStarted { .. } => {

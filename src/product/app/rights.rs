@@ -51,7 +51,7 @@ pub(super) fn rules(loaded: &Loaded, env: &Env, notices: &mut Vec<Notice>) -> Re
     })
 }
 
-/// The judge of a run in which nobody can be asked. A session's grant counts there only up to write.
+/// The judge of a run that begins with what `grant` says, where the settings leave that to the session.
 ///
 /// # Errors
 ///
@@ -64,10 +64,11 @@ pub(super) fn judge(loaded: &Loaded, env: &Env, rules: Rules, grant: Option<Gran
         Mode::Safe => Authority::Chosen(Grant::Safe),
         Mode::None => Authority::Chosen(Grant::None),
         Mode::Ask => Authority::AskEach,
-        Mode::Session => grant.map_or(Authority::Unasked, |grant| Authority::Session(unwatched(grant))),
+        Mode::Session => grant.map_or(Authority::Unasked, Authority::Session),
     };
     let Rules { allow, ask, deny } = rules;
-    Ok(Judge { allow, ask, deny, authority, writable: writable(loaded, env)? })
+    let remembered = Vec::new();
+    Ok(Judge { allow, remembered, ask, deny, authority, writable: writable(loaded, env)? })
 }
 
 /// What a grant counts for where nobody watches: what was allowed under somebody's eyes is no leave to run commands.

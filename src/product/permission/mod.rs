@@ -1,20 +1,26 @@
 //! Who may do what: rules, then guards, then the session's grant, then a question.
 //!
-//! [`Judge`] is pure and knows nobody to ask; a front end that can ask puts its own gate on top of it. Tools' insides
-//! are not known here, only what a call would touch.
+//! [`Judge`] is pure and knows nobody to ask; [`Headless`] and [`Watched`] are the gates on top of it. Tools' insides are
+//! not known here, only what a call would touch.
 
+mod always;
 mod guard;
+mod rights;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::port::{Denial, DeniedBy, Gate, PendingCall, Verdict, Verdicts};
 use crate::kernel::tool::{Risk, Subject};
 
+pub use always::Remembered;
 pub use guard::Writable;
+pub use rights::Rights;
 pub use rule::{Rule, RuleError};
+pub use watched::{Answer, Ask, Question, Scope, Watched};
 
 /// What a session, a flag or a person allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -75,6 +81,8 @@ pub enum Authority {
 pub struct Judge {
     /// Calls that always run.
     pub allow: Vec<Rule>,
+    /// Calls that a person has allowed for good. They open no place and no file that makes programs run.
+    pub remembered: Vec<Rule>,
     /// Calls that are asked about even under a grant.
     pub ask: Vec<Rule>,
     /// Calls that never run.
@@ -99,6 +107,15 @@ pub enum Judgement {
 impl Judge {
     /// Judges one call: deny, then the guards, then ask, then allow, then the grant.
     pub fn judge(&self, call: &PendingCall) -> Judgement {
+        self.judged(call, None)
+    }
+
+    /// What [`Judge::judge`] would say if `rule` were remembered.
+    pub fn with_remembered(&self, rule: &Rule, call: &PendingCall) -> Judgement {
+        self.judged(call, Some(rule))
+    }
+
+    fn judged(&self, call: &PendingCall, also: Option<&Rule>) -> Judgement {
         if self.authority == Authority::Chosen(Grant::None) || self.authority == Authority::Session(Grant::None) {
             return self.beyond(Grant::None, call);
         }
@@ -126,7 +143,8 @@ impl Judge {
             return Judgement::Ask;
         }
         let risk = self.writable.risk(call);
-        if allowed || risk == Risk::Safe {
+        let remembered = || self.remembered.iter().chain(also).any(|rule| rule.allows(call));
+        if allowed || risk == Risk::Safe || risk == call.risk && remembered() {
             return Judgement::Allow;
         }
         match self.authority {

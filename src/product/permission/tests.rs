@@ -8,30 +8,30 @@ use super::*;
 use crate::kernel::tool::Limits;
 use crate::model::message::{ToolCall, ToolInput};
 
-fn call(name: &str, risk: Risk, subject: Subject) -> PendingCall {
+pub(super) fn call(name: &str, risk: Risk, subject: Subject) -> PendingCall {
     let call = ToolCall { id: "c".into(), name: name.into(), input: ToolInput::Object(Default::default()) };
     PendingCall { call, risk, subject, limits: Limits { chars: 1, lines: 1 } }
 }
 
-fn bash(line: &str) -> PendingCall {
+pub(super) fn bash(line: &str) -> PendingCall {
     call("execute_bash", Risk::Dangerous, Subject::Command(line.into()))
 }
 
-fn write(path: &str) -> PendingCall {
+pub(super) fn write(path: &str) -> PendingCall {
     call("write_file", Risk::Write, Subject::Write(vec![path.into()]))
 }
 
-fn read(path: &str) -> PendingCall {
+pub(super) fn read(path: &str) -> PendingCall {
     call("read_file", Risk::Safe, Subject::Read(vec![path.into()]))
 }
 
-fn rules(texts: &[&str]) -> Vec<Rule> {
+pub(super) fn rules(texts: &[&str]) -> Vec<Rule> {
     texts.iter().map(|text| Rule::parse(text, "/w".as_ref()).unwrap()).collect()
 }
 
-fn judge(authority: Authority) -> Judge {
+pub(super) fn judge(authority: Authority) -> Judge {
     let writable = Writable::only("/w".into(), vec!["/tmp/t".into()], &["/home/u/.cache".into()]).unwrap();
-    Judge { allow: vec![], ask: vec![], deny: vec![], authority, writable }
+    Judge { allow: vec![], remembered: vec![], ask: vec![], deny: vec![], authority, writable }
 }
 
 fn word(judgement: &Judgement) -> &'static str {

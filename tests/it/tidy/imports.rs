@@ -155,7 +155,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "product/permission",
         holds: &["product::permission"],
-        may: &["base", "vocabulary", "kernel", "product::config", "product::error"],
+        may: &["base", "vocabulary", "kernel", "product::config", "product::error", "product::files"],
         never: NO_FRONT,
     },
     Room { name: "product", holds: &["product"], may: &["base", "model", "kernel", "product"], never: NO_FRONT },
