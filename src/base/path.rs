@@ -5,6 +5,8 @@
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use super::text::visible;
+
 /// Dangling links followed in a row before a path is taken as it is; the kernel's own limit.
 const MAX_LINKS: u32 = 40;
 
@@ -14,6 +16,15 @@ pub fn open_home(path: &Path, base: &Path, home: Option<&Path>) -> PathBuf {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => base.join(path),
     }
+}
+
+/// `path` as people read it: the home folder is `~`, and what would not be seen is spelt.
+pub fn shown(path: &Path, home: Option<&Path>) -> String {
+    // A home that is the root would make `~` of everything.
+    let inside = home.filter(|home| home.parent().is_some()).and_then(|home| path.strip_prefix(home).ok());
+    let short =
+        inside.map(|inside| if inside.as_os_str().is_empty() { "~".into() } else { Path::new("~").join(inside) });
+    visible::line(&short.as_deref().unwrap_or(path).to_string_lossy()).into_owned()
 }
 
 /// `path` with `.` and `..` folded away as they are written, links not followed.
@@ -75,6 +86,15 @@ mod tests {
         assert_eq!(open("/a", Some("/home/me")), Path::new("/a"));
         assert_eq!(fold(&open("./x/../a/..", None)), Path::new("/project"));
         assert_eq!(fold(Path::new("/../a")), Path::new("/a"));
+    }
+
+    #[test]
+    fn a_path_is_shown_from_home() {
+        let shown = |path: &str, home: &str| shown(path.as_ref(), Some(home.as_ref()));
+        assert_eq!(shown("/home/me/src/calc", "/home/me"), "~/src/calc");
+        assert_eq!([shown("/home/me", "/home/me"), shown("/home/me/", "/home/me")], ["~", "~"]);
+        assert_eq!([shown("/home/menace", "/home/me"), shown("/etc", "/")], ["/home/menace", "/etc"]);
+        assert_eq!(shown("/home/me/\u{1b}[2J", "/home/me"), "~/␛[2J");
     }
 
     #[cfg(unix)]

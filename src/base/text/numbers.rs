@@ -55,6 +55,47 @@ pub fn wait(wait: Duration) -> String {
     }
 }
 
+/// How long something took: `0.1 s`, `12 s`, `3 m 20 s`, `2 h 5 m`. Tenths below ten seconds, whole seconds above.
+pub fn took(duration: Duration) -> String {
+    match duration.as_millis() {
+        millis @ 0..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        _ => elapsed(duration),
+    }
+}
+
+/// How long something has been going on, in whole seconds: `0 s`, `14 s`, `3 m 20 s`, `2 h 5 m`.
+pub fn elapsed(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} m {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} m", seconds / 3_600, seconds % 3_600 / 60),
+    }
+}
+
+/// A number of tokens, to two or three digits: `999`, `1.2k`, `18k`, `200k`, `1.5M`. Cut, not rounded up.
+pub fn tokens(tokens: u64) -> String {
+    let short = |unit: u64, name: &str| match (tokens / unit, tokens % unit * 10 / unit) {
+        (whole @ 0..10, tenth @ 1..) => format!("{whole}.{tenth}{name}"),
+        (whole, _) => format!("{whole}{name}"),
+    };
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..1_000_000 => short(1_000, "k"),
+        1_000_000..1_000_000_000 => short(1_000_000, "M"),
+        _ => short(1_000_000_000, "G"),
+    }
+}
+
+/// An amount of US dollars: `$0.02`, `$12.50`, `$140`; `<$0.01` for what is more than nothing.
+pub fn dollars(amount: f64) -> String {
+    match amount {
+        amount if amount > 0.0 && amount < 0.005 => "<$0.01".to_owned(),
+        amount if amount < 99.995 => format!("${:.2}", amount.max(0.0)),
+        amount => format!("${amount:.0}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +120,55 @@ mod tests {
             [(0.2, "1 s"), (4.0, "4 s"), (119.0, "119 s"), (720.0, "12 min"), (12_000.0, "3 h 20 min")]
         {
             assert_eq!(wait(Duration::from_secs_f64(seconds)), expected);
+        }
+    }
+
+    #[test]
+    fn durations_are_short() {
+        let said = |millis: u64| (took(Duration::from_millis(millis)), elapsed(Duration::from_millis(millis)));
+        for (millis, took, elapsed) in [
+            (0, "0.0 s", "0 s"),
+            (120, "0.1 s", "0 s"),
+            (9_999, "9.9 s", "9 s"),
+            (12_345, "12 s", "12 s"),
+            (59_999, "59 s", "59 s"),
+            (200_000, "3 m 20 s", "3 m 20 s"),
+            (7_500_000, "2 h 5 m", "2 h 5 m"),
+        ] {
+            assert_eq!(said(millis), (took.to_owned(), elapsed.to_owned()));
+        }
+    }
+
+    #[test]
+    fn tokens_and_money_are_short() {
+        for (number, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1k"),
+            (1_250, "1.2k"),
+            (9_999, "9.9k"),
+            (18_432, "18k"),
+            (200_000, "200k"),
+            (999_999, "999k"),
+            (1_000_000, "1M"),
+            (1_048_576, "1M"),
+            (1_500_000, "1.5M"),
+            (u64::MAX, "18446744073G"),
+        ] {
+            assert_eq!(tokens(number), expected);
+        }
+        for (amount, expected) in [
+            (0.0, "$0.00"),
+            (0.001, "<$0.01"),
+            (0.0049, "<$0.01"),
+            (0.005, "$0.01"),
+            (0.0243, "$0.02"),
+            (12.5, "$12.50"),
+            (99.994, "$99.99"),
+            (140.2, "$140"),
+            (-1.0, "$0.00"),
+        ] {
+            assert_eq!(dollars(amount), expected, "{amount}");
         }
     }
 

@@ -2,7 +2,6 @@
 //!
 //! Reads a few small files and spawns nothing. Never asked again within a session, so that the prefix stays as it is.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -12,7 +11,7 @@ use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::text::{cut, visible};
 use crate::base::zone;
-use crate::product::repository;
+use crate::product::repository::{self, Head};
 
 /// The most characters of a path; what is longer loses its beginning.
 const PATH_CHARS: usize = 160;
@@ -22,9 +21,6 @@ const NAME_CHARS: usize = 60;
 
 /// How much of a commit's hash is shown; git's own short form is about as long.
 const HASH_CHARS: usize = 12;
-
-/// The most of `.git` or `HEAD` that is read. Both are one line; a repository is somebody else's input.
-const GIT_FILE_BYTES: u64 = 4096;
 
 /// What is told about a session's surroundings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,15 +48,6 @@ pub struct Repository {
     pub root: PathBuf,
     /// What is checked out; `None` where that could not be read.
     pub head: Option<Head>,
-}
-
-/// What is checked out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
-    /// A branch, without `refs/heads/`.
-    Branch(String),
-    /// A commit, by its hash.
-    Detached(String),
 }
 
 /// Whether a person is there.
@@ -114,40 +101,10 @@ pub fn environment(facts: &Facts) -> String {
     lines.join("\n")
 }
 
-/// The repository that `cwd` lies in. Its `.git` is a folder or, in a linked work tree or a submodule, a file that names
-/// one (gitrepository-layout(5)).
+/// The repository that `cwd` lies in.
 fn repository(cwd: &Path) -> Option<Repository> {
     let root = repository::root(cwd)?;
-    let git = root.join(".git");
-    let folder = match first_line(&git) {
-        Some(line) => line.strip_prefix("gitdir:").map(|named| root.join(named.trim())),
-        None => Some(git),
-    };
-    let head = folder.and_then(|folder| first_line(&folder.join("HEAD")));
-    Some(Repository { root: root.to_owned(), head: head.as_deref().and_then(parse_head) })
-}
-
-fn parse_head(line: &str) -> Option<Head> {
-    match line.strip_prefix("ref:").map(str::trim) {
-        // What the reftable format leaves in HEAD; the branch is elsewhere.
-        Some("refs/heads/.invalid") => None,
-        Some(name) => Some(Head::Branch(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())),
-        None => {
-            let is_hash = line.len() >= 40 && line.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_hash.then(|| Head::Detached(line.to_owned()))
-        }
-    }
-}
-
-/// The first line of a small regular file; a pipe or a device would make us wait.
-fn first_line(path: &Path) -> Option<String> {
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(GIT_FILE_BYTES).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+    Some(Repository { root: root.to_owned(), head: repository::head(root) })
 }
 
 fn local_date(clock: Clock, zone: &TimeZone) -> String {
@@ -170,7 +127,6 @@ fn plain(text: &str, chars: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{create_dir_all, write};
 
     /// What the caps of the parts add up to.
     const ENVIRONMENT_CHARS: usize = 600;
@@ -223,44 +179,6 @@ mod tests {
         }
         let deep = format!("/{}", "é/".repeat(400));
         assert!(environment(&facts(&deep)).contains("directory: …"), "the end of a long path is kept");
-    }
-
-    #[test]
-    fn branches_are_read_from_the_files_of_git() {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path();
-        let head_of = |cwd: &str| repository(&top.join(cwd)).map(|found| (found.root, found.head));
-        create_dir_all(top.join("main/.git/worktrees/side")).unwrap();
-        create_dir_all(top.join("main/src/deep")).unwrap();
-        create_dir_all(top.join("side")).unwrap();
-        write(top.join("main/.git/HEAD"), "ref: refs/heads/topic/tea\n").unwrap();
-        let branch = |name: &str| Some(Head::Branch(name.to_owned()));
-        assert_eq!(head_of("main/src/deep"), Some((top.join("main"), branch("topic/tea"))));
-        let hash = "0123456789abcdef0123456789abcdef01234567";
-        write(top.join("main/.git/worktrees/side/HEAD"), hash).unwrap();
-        for gitdir in ["../main/.git/worktrees/side".to_owned(), format!("{}/main/.git/worktrees/side", top.display())]
-        {
-            write(top.join("side/.git"), format!("gitdir: {gitdir}\n")).unwrap();
-            assert_eq!(head_of("side"), Some((top.join("side"), Some(Head::Detached(hash.to_owned())))));
-        }
-        for (content, expected) in [("ref: refs/heads/.invalid\n", None), ("ref: refs/odd/x", branch("refs/odd/x"))] {
-            write(top.join("main/.git/HEAD"), content).unwrap();
-            assert_eq!(head_of("main"), Some((top.join("main"), expected)));
-        }
-    }
-
-    #[test]
-    fn what_git_would_not_read_has_no_branch() {
-        let folder = tempfile::tempdir().unwrap();
-        let top = folder.path();
-        create_dir_all(top.join(".git")).unwrap();
-        write(top.join(".git/HEAD"), "ref: refs/heads/outer\n").unwrap();
-        create_dir_all(top.join("a/b")).unwrap();
-        for content in [&b"\xff\xfe\0"[..], b"", b"gitdir: /nowhere/at/all\n", b"gitdir:"] {
-            write(top.join("a/.git"), content).unwrap();
-            assert_eq!(repository(&top.join("a/b")), Some(Repository { root: top.join("a"), head: None }));
-        }
-        assert_eq!(parse_head("not a hash"), None);
     }
 
     #[test]
