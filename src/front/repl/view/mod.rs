@@ -2,6 +2,7 @@
 //!
 //! Text from outside comes in clean: `base::text::clean` and `base::text::visible` have been over it.
 
+pub mod status;
 pub mod theme;
 
 use ratatui::text::Line;
