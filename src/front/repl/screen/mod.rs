@@ -1,2 +1,18 @@
 //! From frames to bytes: what is finished goes into the terminal's scrollback once, the live region below it is painted
 //! over. Pure: bytes come out, `front::term` writes them.
+//!
+//! [`Painter`] keeps what is on the screen and writes the difference, [`row`] knows where each character stands, [`pen`]
+//! how colours are switched, and [`Reflow`] what terminals do to a row when they change their width.
+
+mod painter;
+mod pen;
+mod reflow;
+mod row;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use painter::{Leave, Painter};
+pub use pen::Colours;
+pub use reflow::Reflow;
