@@ -8,6 +8,7 @@ pub mod clean;
 pub mod cut;
 pub mod likeness;
 pub mod mask;
+pub mod mention;
 pub mod numbers;
 pub mod visible;
 pub mod width;

@@ -1,4 +1,5 @@
-//! `@path` in typed text: the file it names, fenced with its path, goes along.
+//! `@path` in typed text: the file it names, fenced with its path, goes along. How it is written is in
+//! [`crate::base::text::mention`].
 //!
 //! Only what a person typed is looked at, never standard input, pasted text or anything a model said.
 
@@ -9,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::base::text::clean::clean;
 use crate::base::text::cut::head;
+use crate::base::text::{mention, visible};
 use crate::product::tool::save::words;
 use crate::product::tool::workspace::Workspace;
 
@@ -23,16 +25,18 @@ pub fn attachments(text: &str, workspace: &Workspace) -> (Vec<String>, Vec<Strin
     let mut seen = Vec::new();
     let mut files = Vec::new();
     let mut problems = Vec::new();
-    for word in text.split_whitespace() {
-        let Some(name) = word.strip_prefix('@').filter(|name| !name.is_empty()) else { continue };
-        let Some(name) = existing(name, workspace) else { continue };
-        if seen.contains(&name) {
+    for mention in mention::all(text) {
+        let Some(name) = existing(&mention.path, workspace) else { continue };
+        if seen.iter().any(|known| known == name) {
             continue;
         }
-        seen.push(name);
+        seen.push(name.to_owned());
         match read(name, workspace) {
             Ok(file) => files.push(file),
-            Err(problem) => problems.push(format!("@{name} was not attached: {problem}")),
+            Err(problem) => {
+                let written = mention::write(name);
+                problems.push(format!("{} was not attached: {problem}", visible::line(&written)));
+            }
         }
     }
     (files, problems)
@@ -95,6 +99,9 @@ mod tests {
         std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
         let (_, problems) = attachments("see @loop/x, and @notes.md/x", &workspace);
         assert_eq!(problems, ["@loop/x was not attached: too many levels of symbolic links"]);
+        std::fs::write(folder.path().join("my \"own\" notes"), "7").unwrap();
+        let (files, _) = attachments(r#"@"my \"own\" notes", @"nobody""#, &workspace);
+        assert_eq!(files.len(), 1);
         let (files, _) = attachments("@long", &workspace);
         assert!(files[0].chars().count() < 50_200 && files[0].contains("of 120000 bytes"));
     }
