@@ -6,6 +6,7 @@ pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod sessions;
+pub mod slash;
 pub mod tools;
 pub mod trust;
 
