@@ -1,7 +1,8 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`list`] looks into many files cheaply, and [`recording`]
+//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`list`] looks into many files cheaply, [`picks`] puts them
+//! into words, and [`recording`]
 //! turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
 
 pub mod convert;
@@ -10,6 +11,7 @@ pub mod list;
 pub mod load;
 pub mod log;
 pub mod name;
+pub mod picks;
 pub mod recording;
 pub mod store;
 pub mod tree;
