@@ -161,7 +161,7 @@ const ROOMS: &[Room] = &[
     Room { name: "product", holds: &["product"], may: &["base", "model", "kernel", "product"], never: NO_FRONT },
     Room {
         name: "the pure half of the repl",
-        holds: &["front::repl::editor", "front::repl::key", "front::repl::view"],
+        holds: &["front::repl::complete", "front::repl::editor", "front::repl::key", "front::repl::view"],
         may: &["base", "vocabulary", "kernel::event"],
         never: SCREEN,
     },
@@ -177,7 +177,7 @@ const ROOMS: &[Room] = &[
     Room { name: "front/acp", holds: &["front::acp"], may: FRONT, never: &[] },
     Room {
         name: "front/repl",
-        holds: &["front::repl"],
+        holds: &["front::repl", "front::repl::complete::index"],
         may: &[
             "base",
             "model",

@@ -85,6 +85,8 @@ impl Theme {
 pub struct Glyphs {
     /// Before what the person says.
     pub person: &'static str,
+    /// Before the selected row of a list; one column.
+    pub selected: &'static str,
     /// Before what the agent did.
     pub tool: &'static str,
     /// Before a notice.
@@ -111,6 +113,7 @@ impl Glyphs {
     /// For terminals that show Unicode.
     pub const UNICODE: Self = Self {
         person: "›",
+        selected: "▸",
         tool: "∙",
         notice: "!",
         failure: "✗",
@@ -125,6 +128,7 @@ impl Glyphs {
     /// For all others.
     pub const ASCII: Self = Self {
         person: ">",
+        selected: ">",
         tool: "*",
         notice: "!",
         failure: "x",

@@ -1,0 +1,243 @@
+//! A list to choose from, with a line to search it: sessions, themes, what may be done.
+//!
+//! Stands in the live region in place of the input line. Knows nothing of what is chosen.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::base::text::visible;
+use crate::base::text::width::{cut, head, tail, width};
+use crate::front::repl::complete::rank::{Of, Ranker};
+use crate::front::repl::complete::view::{Keep, marked, window};
+use crate::front::repl::key::{Code, Key};
+use crate::front::repl::view::{Caret, Frame, Look};
+
+/// Columns between label, detail and the right side.
+const GAP: usize = 2;
+/// Columns before a row.
+const MARGIN: usize = 2;
+/// Columns of a label beyond which a detail has no room beside it.
+const LEAST_DETAIL: usize = 12;
+/// Rows that Page Up and Page Down go.
+const PAGE: usize = 10;
+
+/// Something to choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    /// What it is called.
+    pub label: String,
+    /// What there is to know of it; searched as well.
+    pub detail: String,
+    /// A fact for the right edge.
+    pub right: String,
+    /// Another text that finds it, which is not shown: an id.
+    pub key: String,
+}
+
+/// A list to choose from.
+#[derive(Clone, Debug)]
+pub struct Picker {
+    title: String,
+    items: Vec<Item>,
+    query: String,
+    /// Which items fit the query, best first, by their numbers.
+    fitting: Vec<usize>,
+    /// A number among those that fit.
+    selected: usize,
+}
+
+/// What a key did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PickerOutcome {
+    /// The list stays.
+    Open,
+    /// The item with this number was chosen.
+    Chosen(usize),
+    /// Nothing was chosen.
+    Closed,
+}
+
+impl Picker {
+    /// A list of items, in the order in which they are shown until somebody searches.
+    pub fn new(title: impl Into<String>, items: Vec<Item>) -> Self {
+        let fitting = (0..items.len()).collect();
+        Self { title: title.into(), items, query: String::new(), fitting, selected: 0 }
+    }
+
+    /// The same list with another item selected than the first: what holds at present.
+    #[must_use]
+    pub fn at(mut self, item: usize) -> Self {
+        self.selected = self.fitting.iter().position(|fits| *fits == item).unwrap_or(0);
+        self
+    }
+
+    /// The number of the selected item, if any fits.
+    pub fn selected(&self) -> Option<usize> {
+        self.fitting.get(self.selected).copied()
+    }
+
+    /// What a key does.
+    pub fn key(&mut self, key: Key) -> PickerOutcome {
+        let last = self.fitting.len().saturating_sub(1);
+        if let Some(letter) = key.typed() {
+            self.query.push(letter);
+            self.search();
+            return PickerOutcome::Open;
+        }
+        match (key.code, key.mods.ctrl, key.mods.shift) {
+            (Code::Enter, _, _) => return self.selected().map_or(PickerOutcome::Open, PickerOutcome::Chosen),
+            (Code::Esc, _, _) | (Code::Char('c' | 'g'), true, _) => return PickerOutcome::Closed,
+            (Code::Char('d'), true, _) if self.query.is_empty() => return PickerOutcome::Closed,
+            // Around, since one row further is also how one comes to the other end.
+            (Code::Up, _, _) | (Code::Char('p'), true, _) | (Code::Tab, _, true) => {
+                self.selected = self.selected.checked_sub(1).unwrap_or(last);
+            }
+            (Code::Down, _, _) | (Code::Char('n'), true, _) | (Code::Tab, _, false) => {
+                self.selected = if self.selected < last { self.selected + 1 } else { 0 };
+            }
+            (Code::PageUp, _, _) => self.selected = self.selected.saturating_sub(PAGE),
+            (Code::PageDown, _, _) => self.selected = (self.selected + PAGE).min(last),
+            (Code::Home, _, _) => self.selected = 0,
+            (Code::End, _, _) => self.selected = last,
+            (Code::Backspace, false, _) | (Code::Char('h'), true, _) => {
+                let end = self.query.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
+                self.shorten(end);
+            }
+            (Code::Char('w'), true, _) | (Code::Backspace, true, _) => {
+                let end = self.query.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
+                let end = (end..=self.query.len()).find(|end| self.query.is_char_boundary(*end)).unwrap_or(0);
+                self.shorten(end);
+            }
+            (Code::Char('u'), true, _) => self.shorten(0),
+            (Code::Char(_) | Code::Delete | Code::Insert | Code::Left | Code::Right | Code::Function(_), _, _) => {}
+        }
+        PickerOutcome::Open
+    }
+
+    /// Something was pasted: its first line is searched for.
+    pub fn paste(&mut self, text: &str) {
+        self.query.push_str(text.trim_start().lines().next().unwrap_or_default());
+        self.search();
+    }
+
+    fn shorten(&mut self, end: usize) {
+        self.query.truncate(end);
+        self.search();
+    }
+
+    fn search(&mut self) {
+        self.selected = 0;
+        if self.query.trim().is_empty() {
+            self.fitting = (0..self.items.len()).collect();
+            return;
+        }
+        let mut ranker = Ranker::new(&self.query, Of::Words);
+        let mut ranked: Vec<_> = self
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(number, item)| {
+                let keyed = (item.key.len() > self.query.len()).then(|| item.key.starts_with(&self.query));
+                let score = if keyed == Some(true) { Some(u32::MAX) } else { ranker.score(&searched(item)) };
+                Some((score?, number))
+            })
+            .collect();
+        ranked.sort_by_key(|(score, number)| (std::cmp::Reverse(*score), *number));
+        self.fitting = ranked.into_iter().map(|(_, number)| number).collect();
+    }
+
+    /// The list in at most `most` rows, none wider than the screen: title, the line to search with, items.
+    pub fn rows(&self, look: &Look, most: usize) -> Frame {
+        let margin = " ".repeat(MARGIN.min(look.width));
+        let inner = look.width.saturating_sub(MARGIN);
+        let ellipsis = look.glyphs.ellipsis;
+        let room = most.saturating_sub(2);
+        let begin = window(self.selected, self.fitting.len(), room.max(1));
+        let mut rows = Vec::new();
+        if most >= 3 {
+            let title = cut(&visible::line(&self.title), inner, ellipsis);
+            let mut line = vec![Span::raw(margin.clone()), Span::styled(title.clone(), look.theme.heading)];
+            let count = self.count();
+            if width(&title) + GAP + width(&count) <= inner {
+                let gap = inner - width(&title) - width(&count);
+                line.extend([Span::raw(" ".repeat(gap)), Span::styled(count, look.theme.dim)]);
+            }
+            rows.push(Line::from(line));
+        }
+        // The caret needs a column behind the text.
+        let query = visible::line(&self.query).replace('\t', " ");
+        let query = tail(&query, inner.saturating_sub(1)).to_owned();
+        let column = (width(&margin) + width(&query)).min(look.width.saturating_sub(1));
+        let row = rows.len();
+        let query = if query.is_empty() {
+            Span::styled(cut("type to search", inner, ellipsis), look.theme.dim)
+        } else {
+            Span::styled(query, look.theme.person)
+        };
+        rows.push(Line::from(vec![Span::raw(margin.clone()), query]));
+        let shown = self.fitting.get(begin..(begin + room).min(self.fitting.len())).unwrap_or_default();
+        let items: Vec<_> = shown.iter().filter_map(|number| self.items.get(*number)).collect();
+        let mut ranker = Ranker::new(&self.query, Of::Words);
+        let label = items.iter().map(|item| width(&visible::line(&item.label))).max().unwrap_or(0);
+        for (at, item) in items.into_iter().enumerate() {
+            rows.push(self.row(item, begin + at == self.selected, label, &mut ranker, look));
+        }
+        if shown.is_empty() && room > 0 {
+            let text = cut("nothing fits", inner, ellipsis);
+            rows.push(Line::from(vec![Span::raw(margin), Span::styled(text, look.theme.dim)]));
+        }
+        rows.truncate(most);
+        let caret = (row < rows.len()).then(|| Caret {
+            row: u16::try_from(row).unwrap_or(u16::MAX),
+            column: u16::try_from(column).unwrap_or(u16::MAX),
+        });
+        Frame { rows, caret }
+    }
+
+    fn count(&self) -> String {
+        let (fitting, all) = (self.fitting.len(), self.items.len());
+        if fitting == all { format!("{all}") } else { format!("{fitting} of {all}") }
+    }
+
+    fn row(&self, item: &Item, is_selected: bool, label: usize, ranker: &mut Ranker, look: &Look) -> Line<'static> {
+        let base = if is_selected { look.theme.selected } else { Style::new() };
+        let mark = if is_selected { look.glyphs.selected } else { " " };
+        let inner = look.width.saturating_sub(MARGIN);
+        let right = visible::line(&item.right).replace('\t', " ");
+        let right = if width(&right) + GAP + LEAST_DETAIL <= inner { right } else { String::new() };
+        let room = inner - if right.is_empty() { 0 } else { width(&right) + GAP };
+        let matched = if self.query.trim().is_empty() { Vec::new() } else { ranker.matched(&searched(item)) };
+        let split = matched.partition_point(|place| *place < item.label.len());
+        let (of_label, of_detail) = matched.split_at(split);
+        let mut spans = vec![Span::styled(head(&format!("{mark} "), look.width).to_owned(), base)];
+        let label = label.min(room);
+        let labelled = marked(&item.label, of_label, label, Keep::Start, base, look);
+        let mut taken: usize = labelled.iter().map(|span| width(&span.content)).sum();
+        spans.extend(labelled);
+        let left = room.saturating_sub(label + GAP);
+        if left >= LEAST_DETAIL && !item.detail.is_empty() {
+            // The blank between label and detail, as it is searched.
+            let of_detail: Vec<_> =
+                of_detail.iter().filter_map(|place| place.checked_sub(item.label.len() + 1)).collect();
+            spans.push(Span::raw(" ".repeat(label + GAP - taken)));
+            let detail = marked(&item.detail, &of_detail, left, Keep::Start, look.theme.dim, look);
+            taken = label + GAP + detail.iter().map(|span| width(&span.content)).sum::<usize>();
+            spans.extend(detail);
+        }
+        if !right.is_empty() {
+            spans.push(Span::raw(" ".repeat(inner - taken - width(&right))));
+            spans.push(Span::styled(right, look.theme.dim));
+        }
+        spans.retain(|span| !span.content.is_empty());
+        Line::from(spans)
+    }
+}
+
+/// What a query is compared with.
+fn searched(item: &Item) -> String {
+    format!("{} {}", item.label, item.detail)
+}
+
+#[cfg(test)]
+mod tests;
