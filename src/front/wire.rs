@@ -122,15 +122,17 @@ pub fn event(event: &Event, session_id: &str) -> Vec<u8> {
             Line::ToolStart { id, name, args: arguments, risk: risk.as_str() }
         }
         Event::ToolProgress { id, text } => Line::ToolProgress { id, text },
-        Event::ToolFinished { id, name, ok, output, duration_ms, truncated, full_output } => Line::ToolEnd(ToolEnd {
-            id,
-            name,
-            ok: *ok,
-            output,
-            duration_ms: *duration_ms,
-            truncated: *truncated,
-            full_output: full_output.as_deref(),
-        }),
+        Event::ToolFinished { id, name, ok, output, duration_ms, truncated, full_output, change: _ } => {
+            Line::ToolEnd(ToolEnd {
+                id,
+                name,
+                ok: *ok,
+                output,
+                duration_ms: *duration_ms,
+                truncated: *truncated,
+                full_output: full_output.as_deref(),
+            })
+        }
         Event::Steered { id: _, text } => Line::Steered { text },
         Event::Notice(Notice { code, text, restart }) => {
             Line::Notice(NoticeFields { code: code.as_str(), text, restart: *restart })

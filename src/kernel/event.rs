@@ -11,7 +11,7 @@ use crate::model::message::Origin;
 use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
 
-use super::tool::Risk;
+pub use super::tool::{Change, Risk};
 
 /// One observable step of a task.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +65,8 @@ pub enum Event {
         truncated: bool,
         /// Where the whole of it was kept.
         full_output: Option<PathBuf>,
+        /// What it did to a file; for people alone.
+        change: Option<Arc<Change>>,
     },
     /// What somebody said to the running task reaches the model with the next request.
     Steered {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -119,6 +120,8 @@ pub struct Output {
     /// A hash of the whole cleaned output and its status, without times, paths or ids of jobs.
     /// `None` where `text` and `footer` are the whole and hold no such thing.
     pub fingerprint: Option<u64>,
+    /// What it did to a file, for people alone: it is never sent to a model, kept, or written to a wire.
+    pub change: Option<Arc<Change>>,
 }
 
 impl Output {
@@ -130,6 +133,40 @@ impl Output {
     /// A failed call. The text tells the model what to do about it.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: Captured::whole(text), is_error: true, ..Self::default() }
+    }
+}
+
+/// What a call did to a text file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file, as people are told: relative to the workspace where it lies inside.
+    pub path: String,
+    /// The content that was there; `None` for a file that is new.
+    pub before: Option<String>,
+    /// The content that is there now.
+    pub after: String,
+}
+
+/// Bytes before and after a change, in total, up to which it is carried along: a screen that compares two larger texts
+/// would be felt to stop.
+pub const CHANGE_BYTES: usize = 512 * 1024;
+
+impl Change {
+    /// A change of `path`; `None` where it is too large to show, or one of the contents is no text.
+    pub fn of(path: &str, before: Option<&[u8]>, after: &[u8]) -> Option<Arc<Self>> {
+        let bytes = before.map_or(0, <[u8]>::len) + after.len();
+        let text = |content: &[u8]| {
+            let text = std::str::from_utf8(content).ok()?;
+            (!text.contains('\0')).then(|| text.to_owned())
+        };
+        if bytes > CHANGE_BYTES {
+            return None;
+        }
+        let before = match before {
+            Some(content) => Some(text(content)?),
+            None => None,
+        };
+        Some(Arc::new(Self { path: path.to_owned(), before, after: text(after)? }))
     }
 }
 
@@ -166,4 +203,21 @@ const ECHOED_CHARS: usize = 200;
 /// A value the model passed, as an error repeats it: a long one without its middle.
 pub fn echo(value: &str) -> Cow<'_, str> {
     cut::middle(value, ECHOED_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_of_texts_that_are_not_too_long() {
+        let change = Change::of("f", None, b"new").unwrap();
+        assert_eq!((change.path.as_str(), &change.before, change.after.as_str()), ("f", &None, "new"));
+        assert_eq!(Change::of("f", Some(b"old"), b"new").unwrap().before.as_deref(), Some("old"));
+        for (before, after) in [(&b"\xff"[..], &b"x"[..]), (b"x", b"a\0b")] {
+            assert_eq!(Change::of("f", Some(before), after), None);
+        }
+        let long = vec![b'x'; CHANGE_BYTES];
+        assert!(Change::of("f", None, &long).is_some() && Change::of("f", Some(b"x"), &long).is_none());
+    }
 }

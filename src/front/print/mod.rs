@@ -255,7 +255,16 @@ mod tests {
         });
         let output = "it broke".to_owned();
         let (duration_ms, truncated, full_output) = (0, false, None);
-        printer.event(&Event::ToolFinished { id, name, ok: false, output, duration_ms, truncated, full_output });
+        printer.event(&Event::ToolFinished {
+            id,
+            name,
+            ok: false,
+            output,
+            duration_ms,
+            truncated,
+            full_output,
+            change: None,
+        });
         printer.event(&Event::Notice(Notice::new(NoticeCode::Session, "look here")));
         printer.finish(&report("The end"), "none").unwrap();
         let talked = "\x1b[2m∙ t\x1b[0m\n  \x1b[31m✗\x1b[0m it broke\n\x1b[33m!\x1b[0m look here\n";

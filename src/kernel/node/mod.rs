@@ -365,6 +365,7 @@ impl Node {
             duration_ms,
             truncated,
             full_output: output.full_output.clone(),
+            change: output.change.clone(),
         }));
         batch.finish(place, result, print);
         batch
@@ -384,6 +385,7 @@ impl Node {
             duration_ms: 0,
             truncated: false,
             full_output: None,
+            change: None,
         }));
         batch.finish(place, result, fingerprint(&[text], true));
     }

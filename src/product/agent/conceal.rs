@@ -58,9 +58,10 @@ impl Redactor {
                 self.redact(name);
                 self.object(arguments);
             }
-            Event::ToolFinished { name, output, .. } => {
+            Event::ToolFinished { name, output, change, .. } => {
                 self.redact(name);
                 self.redact(output);
+                change.iter_mut().for_each(|change| self.change(change));
             }
             Event::TurnStarted { .. } | Event::TurnFinished { .. } => {}
         }
@@ -136,7 +137,7 @@ mod tests {
     use super::*;
     use crate::base::text::mask::Mask;
     use crate::kernel::effect::DeniedCall;
-    use crate::kernel::tool::Risk;
+    use crate::kernel::tool::{Change, Risk};
     use crate::model::error::{ErrorKind, ModelError};
     use crate::model::message::Origin;
     use crate::model::reply::StopReason;
@@ -203,6 +204,7 @@ mod tests {
                 duration_ms: 1,
                 truncated: false,
                 full_output: None,
+                change: Change::of(&text(), Some(text().as_bytes()), text().as_bytes()),
             },
             Event::Failed { kind: ErrorKind::Internal, message: text(), retryable: false },
         ];

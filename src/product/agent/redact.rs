@@ -1,9 +1,11 @@
 //! Keeps the values of known secrets out of everything that tools return, and out of what is kept and shown of the rest
 //! (see `conceal`).
 
+use std::sync::Arc;
+
 use crate::base::text::mask::Mask;
 use crate::kernel::port::Hooks;
-use crate::kernel::tool::Output;
+use crate::kernel::tool::{Change, Output};
 use crate::model::message::ToolCall;
 
 /// Replaces known secret values in outputs and progress.
@@ -27,6 +29,15 @@ impl Redactor {
     pub fn redact(&self, text: &mut String) {
         self.mask.apply(text);
     }
+
+    /// Replaces every known value in what was done to a file.
+    pub fn change(&self, change: &mut Arc<Change>) {
+        if self.is_empty() {
+            return;
+        }
+        let Change { path, before, after } = Arc::make_mut(change);
+        before.iter_mut().chain([path, after]).for_each(|text| self.redact(text));
+    }
 }
 
 impl Hooks for Redactor {
@@ -39,6 +50,9 @@ impl Hooks for Redactor {
         self.mask.apply(&mut output.text.tail);
         if let Some(footer) = &mut output.footer {
             self.mask.apply(footer);
+        }
+        if let Some(change) = &mut output.change {
+            self.change(change);
         }
     }
 }

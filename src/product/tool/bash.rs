@@ -157,6 +157,7 @@ impl ExecuteBash {
             full_output,
             not_kept,
             fingerprint: Some(outcome.fingerprint),
+            change: None,
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! It refuses to replace what somebody else changed since this session saw it; where it may write at all, the gate decides.
 
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::base::json::Object;
 use crate::base::text::numbers::{count, size};
-use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec, echo};
+use crate::kernel::tool::{CHANGE_BYTES, Change, Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec, echo};
 
 use super::read::page::{self, Scan};
 use super::save::{Problem, Stamp};
@@ -54,7 +54,7 @@ impl WriteFile {
         Self { workspace, seen, spec }
     }
 
-    fn write(&self, arguments: &Arguments, subject: &Subject) -> Result<String, String> {
+    fn write(&self, arguments: &Arguments, subject: &Subject) -> Result<Output, String> {
         for _ in 0..save::ATTEMPTS {
             if let Some(told) = self.attempt(arguments, subject)? {
                 return Ok(told);
@@ -65,16 +65,16 @@ impl WriteFile {
     }
 
     /// `None` where somebody else changed the file meanwhile.
-    fn attempt(&self, arguments: &Arguments, subject: &Subject) -> Result<Option<String>, String> {
+    fn attempt(&self, arguments: &Arguments, subject: &Subject) -> Result<Option<Output>, String> {
         let Arguments { path, content } = arguments;
         let target = Target::permitted(&self.workspace, path, subject)?;
         let shown = &target.shown;
         let (before, old) = match target.look()? {
-            Found::File(_) => survey(&target).map(|(before, old)| (Some(before), Some(old)))?,
+            Found::File(_) => survey(&target, content.len()).map(|(before, old)| (Some(before), Some(old)))?,
             Found::Nothing => (None, None),
         };
         let standing = match &old {
-            Some(old) => self.seen.standing(&target.path, old.hash),
+            Some(old) => self.seen.standing(&target.path, old.scan.hash),
             None => Standing::Unknown,
         };
         match standing {
@@ -90,7 +90,8 @@ impl WriteFile {
             return Err(format!("cannot make {shown}: {} is not a folder", self.workspace.named(file)));
         }
         let new_hash = seen::hash(content.as_bytes());
-        let is_same = old.as_ref().is_some_and(|old| old.hash == new_hash && old.bytes == content.len() as u64);
+        let is_same =
+            old.as_ref().is_some_and(|old| old.scan.hash == new_hash && old.scan.bytes == content.len() as u64);
         if !is_same {
             match save::save(&target.path, content.as_bytes(), before) {
                 Ok(()) => {}
@@ -103,7 +104,13 @@ impl WriteFile {
         }
         self.seen.record(&target.path, new_hash);
         let new = extent(content.split_inclusive('\n').count() as u64, content.len() as u64);
-        Ok(Some(match (old, standing) {
+        let change = match &old {
+            _ if is_same => None,
+            Some(Old { text: None, scan: _ }) => None,
+            Some(Old { text: Some(text), scan: _ }) => Change::of(shown, Some(text), content.as_bytes()),
+            None => Change::of(shown, None, content.as_bytes()),
+        };
+        let told = match (old.map(|old| old.scan), standing) {
             (Some(_), _) if is_same => format!("{shown} already has exactly this content ({new}); nothing was written"),
             (Some(old), Standing::Unknown) => format!(
                 "replaced {shown}: {new}; what was there ({}) had not been read in this session",
@@ -111,7 +118,8 @@ impl WriteFile {
             ),
             (Some(old), _) => format!("replaced {shown}: {new}, before {}", extent(old.lines, old.bytes)),
             (None, _) => format!("created {shown}: {new}"),
-        }))
+        };
+        Ok(Some(Output { change, ..Output::ok(told) }))
     }
 }
 
@@ -129,8 +137,9 @@ impl Tool for WriteFile {
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
-        let written = arguments::parse(arguments).and_then(|arguments| self.write(&arguments, context.subject));
-        written.map_or_else(Output::error, Output::ok)
+        arguments::parse(arguments)
+            .and_then(|arguments| self.write(&arguments, context.subject))
+            .unwrap_or_else(Output::error)
     }
 }
 
@@ -157,10 +166,25 @@ fn extent(lines: u64, bytes: u64) -> String {
     format!("{}, {}", count(lines, "line"), size(bytes))
 }
 
-fn survey(target: &Target) -> Result<(Stamp, Scan), String> {
+/// What is replaced.
+struct Old {
+    scan: Scan,
+    /// The whole of it, where it is small enough for a [`Change`].
+    text: Option<Vec<u8>>,
+}
+
+/// Looks at what `new_bytes` bytes are to replace; of a long file nothing is held.
+fn survey(target: &Target, new_bytes: usize) -> Result<(Stamp, Old), String> {
     let scanned = target.open().and_then(|file| {
         let before = file.stamp()?;
-        Ok((before, page::scan(&mut BufReader::with_capacity(CHUNK, file))?))
+        let mut file = BufReader::with_capacity(CHUNK, file);
+        let room = CHANGE_BYTES.saturating_sub(new_bytes) as u64;
+        let mut start = Vec::new();
+        // One more than there is room for: then there is more to come.
+        file.by_ref().take(room + 1).read_to_end(&mut start)?;
+        let is_whole = start.len() as u64 <= room;
+        let scan = page::scan(&mut start.as_slice().chain(file))?;
+        Ok((before, Old { scan, text: is_whole.then_some(start) }))
     });
     scanned.map_err(|error| format!("{}: {}", target.shown, save::words(&error)))
 }
@@ -186,11 +210,9 @@ mod tests {
     fn new_old_and_equal_content_sound_different() {
         let bench = bench();
         let path = bench.cwd.join("a/b/f.txt");
-        assert_eq!(bench.write("a/b/f.txt", "ünï\n"), Output::ok("created a/b/f.txt: 1 line, 6 B"));
-        assert_eq!(
-            bench.write("a/b/f.txt", "x\ny"),
-            Output::ok("replaced a/b/f.txt: 2 lines, 3 B, before 1 line, 6 B")
-        );
+        let told = |content| bench.write("a/b/f.txt", content).text.head;
+        assert_eq!(told("ünï\n"), "created a/b/f.txt: 1 line, 6 B");
+        assert_eq!(told("x\ny"), "replaced a/b/f.txt: 2 lines, 3 B, before 1 line, 6 B");
         let inode = path.metadata().unwrap().ino();
         assert!(bench.write("a/b/f.txt", "x\ny").text.head.contains("already has exactly this content"));
         assert_eq!(path.metadata().unwrap().ino(), inode);
@@ -213,7 +235,22 @@ mod tests {
         bench.seen.record(&path, seen::hash(b"theirs\n"));
         assert!(!bench.write("f", "newer\n").is_error);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(bench.write("f", "again"), Output::ok("created f: 1 line, 5 B"));
+        assert_eq!(bench.write("f", "again").text.head, "created f: 1 line, 5 B");
+    }
+
+    #[test]
+    fn people_are_shown_what_it_did() {
+        let bench = bench();
+        let change = |content: &str| bench.write("f", content).change;
+        assert_eq!(change("one\n"), Change::of("f", None, b"one\n"));
+        assert_eq!(change("two\n"), Change::of("f", Some(b"one\n"), b"two\n"));
+        assert_eq!(change("two\n"), None, "nothing was written");
+        bench.file("binary", b"\0");
+        assert_eq!(bench.write("binary", "text").change, None, "what was there is no text");
+        bench.file("long", "long\n".repeat(CHANGE_BYTES / 5));
+        let told = bench.write("long", "short\n");
+        assert_eq!(told.change, None);
+        assert!(told.text.head.contains("(104,857 lines, 524 KB) had not been read"), "{told:?}");
     }
 
     #[test]

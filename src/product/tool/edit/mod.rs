@@ -12,7 +12,7 @@ use crate::base::cancel::Cancel;
 use crate::base::json::Object;
 use crate::base::text::numbers::{count, size};
 use crate::base::text::{cut, visible};
-use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::kernel::tool::{Change, Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
 
 use super::read::sniff::{self, Content};
 use super::save::{Problem, Stamp};
@@ -90,7 +90,7 @@ impl EditFile {
         Self { workspace, seen, spec }
     }
 
-    fn edit(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<String, String> {
+    fn edit(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<Output, String> {
         for _ in 0..save::ATTEMPTS {
             if let Some(told) = self.attempt(arguments, context)? {
                 return Ok(told);
@@ -101,7 +101,7 @@ impl EditFile {
     }
 
     /// `None` where somebody else changed the file meanwhile.
-    fn attempt(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<Option<String>, String> {
+    fn attempt(&self, arguments: &Arguments, context: &ToolContext<'_>) -> Result<Option<Output>, String> {
         let ToolContext { cancel, subject, .. } = *context;
         let target = Target::permitted(&self.workspace, &arguments.path, subject)?;
         let (before, content) = self.load(&target)?;
@@ -133,7 +133,8 @@ impl EditFile {
             // What else has changed was not shown: enough to edit on, not to replace the whole file.
             Standing::Glimpsed | Standing::Changed => self.seen.glimpse(&target.path, seen::hash(&new)),
         }
-        Ok(Some(report(shown, standing, &found, &changes::describe(&content, &new, &splices))))
+        let told = report(shown, standing, &found, &changes::describe(&content, &new, &splices));
+        Ok(Some(Output { change: Change::of(shown, Some(&content), &new), ..Output::ok(told) }))
     }
 
     fn load(&self, target: &Target) -> Result<(Stamp, Vec<u8>), String> {
@@ -194,8 +195,7 @@ impl Tool for EditFile {
     }
 
     fn run(&self, arguments: &Object, context: &ToolContext<'_>) -> Output {
-        let edited = arguments::parse(arguments).and_then(|arguments| self.edit(&arguments, context));
-        edited.map_or_else(Output::error, Output::ok)
+        arguments::parse(arguments).and_then(|arguments| self.edit(&arguments, context)).unwrap_or_else(Output::error)
     }
 }
 
