@@ -3,7 +3,13 @@
 //! Text from outside comes in clean: `base::text::clean` and `base::text::visible` have been over it.
 
 pub mod status;
+pub mod diff;
+mod row;
 pub mod theme;
+pub mod tool;
+
+#[cfg(test)]
+mod testing;
 
 use ratatui::text::Line;
 
