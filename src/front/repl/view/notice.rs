@@ -1,0 +1,160 @@
+//! What the program itself says between the talk: the banner, notices, failures, the first steps; and what the person
+//! said.
+//!
+//! It finds no words of its own for what went wrong: they come from where it did.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::row::{indented, plain, spread, trimmed};
+use super::{Block, Look};
+use crate::base::text::{numbers, width};
+use crate::front::repl::editor::draft::{Draft, Piece};
+
+/// A pasted text of more lines is a chip.
+const CHIP_LINES: usize = 10;
+/// A pasted line of more bytes is one too: nobody reads it.
+const CHIP_BYTES: usize = 2_000;
+/// Columns before a mark.
+const INDENT: usize = 2;
+
+/// Who is there, at the top of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Banner {
+    /// Such as `0.1`.
+    pub version: String,
+    /// The model's name for people.
+    pub model: String,
+    /// The working directory, `~` for the home folder.
+    pub folder: String,
+    /// The git branch.
+    pub branch: Option<String>,
+}
+
+/// The first line of a session.
+pub fn banner(banner: &Banner, look: &Look) -> Block {
+    let Banner { version, model, folder, branch } = banner;
+    let place = match branch {
+        Some(branch) => format!("{} ({})", plain(folder), plain(branch)),
+        None => plain(folder),
+    };
+    let parts = [format!("viola {}", plain(version)), plain(model), place];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let joined = |count: usize| {
+        let parts: Vec<&str> = parts.iter().take(count).map(String::as_str).collect();
+        parts.join(&format!(" {} ", look.glyphs.dot))
+    };
+    let help = format!("/help {} ctrl-d", look.glyphs.dot);
+    let room = look.edge().saturating_sub(INDENT);
+    let text = (1..=parts.len()).rev().map(joined).find(|text| width::width(text) <= room);
+    let text = text.unwrap_or_else(|| width::cut(&joined(1), room, look.glyphs.ellipsis));
+    let fits = width::width(&text) + INDENT + width::width(&help) <= room;
+    let left = vec![Span::raw(" ".repeat(INDENT)), Span::styled(text, look.theme.dim)];
+    vec![spread(left, Span::styled(if fits { help } else { String::new() }, look.theme.dim), look)]
+}
+
+/// Something a person should know: a mark and a sentence.
+pub fn notice(text: &str, look: &Look) -> Block {
+    marked(text, (look.glyphs.notice, look.theme.notice), look.theme.dim)
+}
+
+/// Something that failed, and what to do about it.
+pub fn failure(message: &str, hints: &[String], look: &Look) -> Block {
+    let mut block = marked(message, (look.glyphs.failure, look.theme.failure), look.theme.failure);
+    block.extend(hints.iter().map(|hint| indented(INDENT + 2, format!("hint: {}", plain(hint)), look.theme.dim)));
+    block
+}
+
+/// A dim line without a mark.
+pub fn remark(text: &str, look: &Look) -> Block {
+    text.trim_end().lines().map(|line| indented(INDENT, plain(line.trim_end()), look.theme.dim)).collect()
+}
+
+/// What the person said; a long paste is a chip.
+pub fn user(draft: &Draft, look: &Look) -> Block {
+    let mut text = String::new();
+    for piece in &draft.pieces {
+        match piece {
+            Piece::Typed(typed) => text.push_str(typed),
+            Piece::Pasted(pasted) => match chip(pasted) {
+                Some(chip) => text.push_str(&chip),
+                None => text.push_str(pasted),
+            },
+        }
+    }
+    said(&text, look)
+}
+
+/// What the person said, as a text that is shown whole.
+pub fn said(text: &str, look: &Look) -> Block {
+    let mark = format!("{} ", look.glyphs.person);
+    let hanging = width::width(&mark);
+    let mut block = Block::new();
+    for line in text.trim_matches('\n').split('\n') {
+        let before = if block.is_empty() { mark.clone() } else { " ".repeat(hanging) };
+        let line = trimmed(vec![Span::styled(before, look.theme.person), Span::styled(plain(line), look.theme.person)]);
+        // One blank line says as much as several.
+        if !line.spans.is_empty() || block.last().is_some_and(|last| !last.spans.is_empty()) {
+            block.push(line);
+        }
+    }
+    block
+}
+
+/// What stands for a pasted text that is too long to be shown: `[pasted 214 lines, 8.1 KB]`.
+pub fn chip(pasted: &str) -> Option<String> {
+    let lines = pasted.split_inclusive('\n').count();
+    let is_long = lines > CHIP_LINES || pasted.len() > CHIP_BYTES;
+    is_long.then(|| {
+        let lines = numbers::count(lines as u64, "line");
+        format!("[pasted {lines}, {}]", numbers::size(pasted.len() as u64))
+    })
+}
+
+/// What is shown where no model can be asked: what this is, and the three quickest ways to go on.
+pub fn first_start(look: &Look) -> Block {
+    const WAYS: [(&str, &str); 3] = [
+        ("agent demo", "watch a small repair; no key, no network"),
+        ("agent auth login anthropic", "use a key; openai, gemini and others too"),
+        ("ollama serve", "use a model on this machine; it is found"),
+    ];
+    let column = WAYS.iter().map(|(command, _)| command.len()).max().unwrap_or_default() + 3;
+    let mut block = vec![
+        indented(INDENT, "viola works on the code in this folder, with a model of your choice.", Style::new()),
+        indented(INDENT, "No model can be asked yet. The quickest ways to go on:", Style::new()),
+        Line::default(),
+    ];
+    for (command, what) in WAYS {
+        let command = Span::styled(command, look.theme.code);
+        let indent = Span::raw(" ".repeat(INDENT * 2));
+        if look.is_roomy() {
+            let gap = Span::raw(" ".repeat(column - width::width(&command.content)));
+            block.push(Line::from(vec![indent, command, gap, Span::styled(what, look.theme.dim)]));
+        } else {
+            block.push(Line::from(vec![indent, command]));
+            block.push(indented(INDENT * 3, what, look.theme.dim));
+        }
+    }
+    block
+}
+
+fn marked(text: &str, (mark, mark_style): (&'static str, Style), style: Style) -> Block {
+    let hanging = INDENT + width::width(mark) + 1;
+    let lines = text.trim().lines().enumerate().map(|(number, line)| {
+        let line = plain(line.trim_end());
+        if number > 0 {
+            return indented(hanging, line, style);
+        }
+        let spans = vec![
+            Span::raw(" ".repeat(INDENT)),
+            Span::styled(mark, mark_style),
+            Span::raw(" "),
+            Span::styled(line, style),
+        ];
+        trimmed(spans)
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests;
