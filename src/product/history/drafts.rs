@@ -1,7 +1,7 @@
 //! What was written in a directory and not sent, so that it outlives a crash.
 //!
-//! Each process has a file of its own, and holds its lock for as long as it lives: what lies there unlocked was left by one
-//! that is gone. When to save is for others to decide, who may lose what was written since.
+//! Each process has a file of its own, and holds its lock for as long as it lives: what lies there unlocked was left by
+//! one that is gone. When to save is for others to decide, who may lose what was written since.
 
 use std::fs::{self, File};
 use std::io;
@@ -80,8 +80,8 @@ impl Drafts {
         Ok(Vec::new())
     }
 
-    /// Keeps the draft as it is at `moment` (milliseconds since 1970), in place of what was kept before; nothing is kept of
-    /// an empty one.
+    /// Keeps the draft as it is at `moment` (milliseconds since 1970), in place of what was kept before; nothing is
+    /// kept of an empty one.
     ///
     /// Waits for the disk: nothing for a thread that answers keys.
     ///

@@ -1,7 +1,7 @@
 //! What people have typed: texts that were sent, in one file for all directories, and [`drafts`] that were not.
 //!
-//! A line is one object, `{"timestamp":…,"cwd":"…","text":"…"}`. Several processes append to the file; a line that a crash
-//! has torn is passed over. Known secrets never get into it. What an editor makes of it is not decided here.
+//! A line is one object, `{"timestamp":…,"cwd":"…","text":"…"}`. Several processes append to the file; a line that a
+//! crash has torn is passed over. Known secrets never get into it. What an editor makes of it is not decided here.
 
 pub mod drafts;
 
@@ -63,8 +63,8 @@ impl History {
         Self { path, cwd: cwd.to_string_lossy().into_owned(), mask, lines: None }
     }
 
-    /// The newest `limit` texts, those of this directory behind those of all others, each group oldest first: who goes back
-    /// from the end meets what was typed here, then everything else. None is equal to its neighbour.
+    /// The newest `limit` texts, those of this directory behind those of all others, each group oldest first: who goes
+    /// back from the end meets what was typed here, then everything else. None is equal to its neighbour.
     ///
     /// # Errors
     ///
@@ -81,8 +81,8 @@ impl History {
         Ok(texts)
     }
 
-    /// Keeps a text that was sent at `moment` (milliseconds since 1970). One that is blank, very long, or equal to the last
-    /// of this directory is not kept.
+    /// Keeps a text that was sent at `moment` (milliseconds since 1970). One that is blank, very long, or equal to the
+    /// last of this directory is not kept.
     ///
     /// Waits for other writers, and for the disk: nothing for a thread that answers keys.
     ///

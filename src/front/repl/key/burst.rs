@@ -1,5 +1,5 @@
-//! Pastes on terminals that cannot mark them: keys that come faster than anybody types, with line ends among them, are one
-//! paste, and Enter in it submits nothing.
+//! Pastes on terminals that cannot mark them: keys that come faster than anybody types, with line ends among them, are
+//! one paste, and Enter in it submits nothing.
 //!
 //! Time comes in as a number. An ordinary key is never held back, only text with a line end in it that came at machine
 //! speed; and nothing at all once the terminal has marked a paste.
@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use super::{Code, Input, Key};
 
-/// The longest pause between two reads of one burst. Keys held down repeat every 30 ms, fast typists need 50; other agents
-/// use the same number.
+/// The longest pause between two reads of one burst. Keys held down repeat every 30 ms, fast typists need 50; other
+/// agents use the same number.
 const GAP: Duration = Duration::from_millis(8);
 /// The same once it is sure that a burst is under way: over a slow line the rest of a paste may come late, and its line
 /// ends must not submit. Still faster than a person who pastes and presses Enter.
 const SURE_GAP: Duration = Duration::from_millis(30);
-/// Fewer characters are no burst: input methods send a word at once, and a busy moment may hand over a few keys together.
+/// Fewer characters are no burst: input methods send a word at once, and a busy moment may hand over a few keys
+/// together.
 const FEWEST_CHARS: usize = 6;
 
 /// Turns bursts of keys into pastes.
@@ -94,8 +95,8 @@ impl Burst {
     }
 }
 
-/// Whether text was pasted: something follows a key in it that acts. One line with Enter at its end was typed, by a person
-/// ahead of the program or by another program.
+/// Whether text was pasted: something follows a key in it that acts. One line with Enter at its end was typed, by a
+/// person ahead of the program or by another program.
 fn is_paste(text: &[Input]) -> bool {
     text.iter().position(acts).is_some_and(|first| first + 1 < text.len())
 }
@@ -214,7 +215,9 @@ mod tests {
             let written = |inputs: &[Input]| -> String {
                 inputs.iter().map(|input| match input {
                     Input::Paste(text) => text.clone(),
-                    other => letter(other).map_or_else(|| format!("{other:?}"), String::from),
+                    Input::Key(_) | Input::Focus(_) | Input::Report(_) => {
+                        letter(input).map_or_else(|| format!("{input:?}"), String::from)
+                    }
                 }).collect()
             };
             let all: Vec<Input> = timed.iter().flat_map(|(_, text)| keys(text)).collect();

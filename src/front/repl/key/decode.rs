@@ -1,7 +1,7 @@
 //! Bytes of a terminal as keys, pastes and answers, however they were cut into reads.
 //!
-//! Keeps what is unfinished, within bounds but for a paste, and says how long to wait for the rest; it knows no clock. What a
-//! key does is not decided here.
+//! Keeps what is unfinished, within bounds but for a paste, and says how long to wait for the rest; it knows no clock.
+//! What a key does is not decided here.
 
 mod answer;
 mod extended;
@@ -18,8 +18,8 @@ use super::{Code, Input, Key, Mods};
 use paste::Paste;
 use sequence::Meaning;
 
-/// How long the rest of a sequence may take after an ESC that may be the Esc key. A sequence is sent as one packet; nobody
-/// notices this pause.
+/// How long the rest of a sequence may take after an ESC that may be the Esc key. A sequence is sent as one packet;
+/// nobody notices this pause.
 const ESCAPE_WAIT: Duration = Duration::from_millis(25);
 /// The same for what no single key can have begun: over a slow line it may come in two packets.
 const SEQUENCE_WAIT: Duration = Duration::from_millis(250);
@@ -111,8 +111,8 @@ impl Decoder {
         }
     }
 
-    /// Nothing more has come: what could be a key becomes it, a sequence without its end is dropped, and a paste is given
-    /// out as far as it has come.
+    /// Nothing more has come: what could be a key becomes it, a sequence without its end is dropped, and a paste is
+    /// given out as far as it has come.
     pub fn flush(&mut self, out: &mut Vec<Input>) {
         match self.state {
             State::Paste { stalled } if !stalled || self.paste_wait().is_some() => {
@@ -319,7 +319,7 @@ impl Decoder {
         self.reset(State::Ground);
         match meaning {
             Meaning::Key(key) => {
-                out.push(Input::Key(Key { mods: Mods { alt: key.mods.alt || alt, ..key.mods }, ..*key }))
+                out.push(Input::Key(Key { mods: Mods { alt: key.mods.alt || alt, ..key.mods }, ..*key }));
             }
             Meaning::Typed(text) => out.extend(text.chars().map(|letter| plain(Code::Char(letter)))),
             Meaning::Said(input) => {
@@ -411,7 +411,8 @@ fn plain(code: Code) -> Input {
     Input::Key(Key::plain(code))
 }
 
-/// Whether a byte in a paste that has been silent shows that somebody presses keys: control characters that no text has.
+/// Whether a byte in a paste that has been silent shows that somebody presses keys: control characters that no text
+/// has.
 fn is_key(byte: u8) -> bool {
     matches!(byte, 1..=8 | 11 | 12 | 14..=26 | 28..=31 | 0x7f)
 }

@@ -1,7 +1,7 @@
 //! Which key does what: the defaults, and the user's own keys over them.
 //!
-//! The table here is all there is to say about actions: their names for the configuration, one line of help, and the keys
-//! they have from the start. What an action does is not known here.
+//! The table here is all there is to say about actions: their names for the configuration, one line of help, and the
+//! keys they have from the start. What an action does is not known here.
 
 mod name;
 
@@ -9,6 +9,7 @@ mod name;
 mod tests;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use serde_json::Value;
 use thiserror::Error;
@@ -71,9 +72,11 @@ actions! {
     [Action::Edit(Edit::DraftEnd)] "draft-end" "end of the draft" ["ctrl-end", "alt->"];
     [Action::Edit(Edit::DeleteLeft)] "delete-left" "delete to the left" ["backspace", "ctrl-h"];
     [Action::Edit(Edit::DeleteRight)] "delete-right" "delete to the right" ["delete"];
-    [Action::Edit(Edit::KillWordLeft)] "kill-word-left" "cut the word to the left" ["alt-backspace", "ctrl-backspace", "ctrl-alt-h"];
+    [Action::Edit(Edit::KillWordLeft)] "kill-word-left" "cut the word to the left"
+        ["alt-backspace", "ctrl-backspace", "ctrl-alt-h"];
     [Action::Edit(Edit::KillBlankWordLeft)] "kill-blank-word-left" "cut to the left up to a space" ["ctrl-w"];
-    [Action::Edit(Edit::KillWordRight)] "kill-word-right" "cut the word to the right" ["alt-d", "alt-delete", "ctrl-delete"];
+    [Action::Edit(Edit::KillWordRight)] "kill-word-right" "cut the word to the right"
+        ["alt-d", "alt-delete", "ctrl-delete"];
     [Action::Edit(Edit::KillToEnd)] "kill-to-end" "cut to the end of the line" ["ctrl-k"];
     [Action::Edit(Edit::KillToStart)] "kill-to-start" "cut to the beginning of the line" ["ctrl-u"];
     [Action::Edit(Edit::Yank)] "yank" "insert what was cut" ["ctrl-y"];
@@ -101,7 +104,7 @@ pub enum Enter {
 
 /// A line of `ui.keys` that says nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0}")]
+#[error("ui.keys: {0}")]
 pub struct KeyError(String);
 
 /// A row of the help.
@@ -153,16 +156,31 @@ impl Keymap {
         Ok(map)
     }
 
-    /// What a key does, if it does something. A key that is bound to nothing does what the key it would have been without
-    /// Shift does; only Enter, Tab, and keys with Ctrl are too much to guess.
+    /// What a key does, if it does something. One that nobody has bound does what the same key does without Shift; only
+    /// for Enter, Tab, and characters with Ctrl that would be too much to guess.
     pub fn action(&self, key: Key) -> Option<Action> {
         if let Some(action) = self.bound.get(&key) {
             return *action;
         }
-        let guessable =
-            !matches!(key.code, Code::Enter | Code::Tab) && !(key.mods.ctrl && matches!(key.code, Code::Char(_)));
+        let chosen = match key.code {
+            Code::Enter | Code::Tab => true,
+            Code::Char(_) => key.mods.ctrl,
+            Code::Backspace
+            | Code::Delete
+            | Code::Insert
+            | Code::Esc
+            | Code::Up
+            | Code::Down
+            | Code::Left
+            | Code::Right
+            | Code::Home
+            | Code::End
+            | Code::PageUp
+            | Code::PageDown
+            | Code::Function(_) => false,
+        };
         let without = Key { mods: Mods { shift: false, ..key.mods }, ..key };
-        if key.mods.shift && guessable { self.bound.get(&without).copied().flatten() } else { None }
+        if key.mods.shift && !chosen { self.bound.get(&without).copied().flatten() } else { None }
     }
 
     /// The names of an action's keys, the usual one first.
@@ -181,8 +199,8 @@ impl Keymap {
     }
 
     fn add(&mut self, key: Key, action: Action) {
-        if !self.bound.contains_key(&key) {
-            self.bound.insert(key, Some(action));
+        if let Entry::Vacant(free) = self.bound.entry(key) {
+            free.insert(Some(action));
             self.order.push(key);
         }
     }

@@ -1,12 +1,13 @@
-//! Which key of a Latin keyboard a character stands on: shortcuts are places under the fingers, whatever the layout types.
+//! Which key of a Latin keyboard a character stands on: shortcuts are places under the fingers, whatever the layout
+//! types.
 //!
-//! Asked only for keys held down with Ctrl or Alt; plain typing never comes here. Latin layouts that move letters, Dvorak
-//! and AZERTY among them, are followed: their letters name the key.
+//! Asked only for keys held down with Ctrl or Alt; plain typing never comes here. Latin layouts that move letters,
+//! Dvorak and AZERTY among them, are followed: their letters name the key.
 
 use super::{Code, Key, Mods};
 
-/// Layouts whose letters are no Latin ones, each with the Latin letters at the same places: Russian and what Ukrainian has
-/// in addition, Greek, Hebrew.
+/// Layouts whose letters are no Latin ones, each with the Latin letters at the same places: Russian and what Ukrainian
+/// has in addition, Greek, Hebrew.
 const LAYOUTS: [(&str, &str); 4] = [
     ("йцукенгшщзхъфывапролджэячсмитьбюё", "qwertyuiop[]asdfghjkl;'zxcvbnm,.`"),
     ("ії'єґў", "s]\\'`o"),
@@ -14,7 +15,8 @@ const LAYOUTS: [(&str, &str); 4] = [
     ("קראטוןםפשדגכעיחלךףזסבהנמצתץ", "ertyuiopasdfghjkl;zxcvbnm,."),
 ];
 
-/// What Shift makes of digits and marks on the keyboard most shortcuts were made for; asked where the terminal does not say.
+/// What Shift makes of digits and marks on the keyboard most shortcuts were made for; asked where the terminal does not
+/// say.
 const SHIFTED: (&str, &str) = ("`1234567890-=[]\\;',./", "~!@#$%^&*()_+{}|:\"<>?");
 
 /// A character key as it was pressed.

@@ -53,8 +53,8 @@ pub enum Report {
 pub struct Key {
     /// Which key.
     pub code: Code,
-    /// Held down with it. Shift is part of a [`Code::Char`] only where Ctrl or Alt is held and the character is a letter:
-    /// otherwise the character says it.
+    /// Held down with it. Shift is part of a [`Code::Char`] only where Ctrl or Alt is held and the character is a
+    /// letter: otherwise the character says it.
     pub mods: Mods,
 }
 

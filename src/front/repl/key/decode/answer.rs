@@ -1,5 +1,5 @@
-//! What a terminal answers in control strings: the colour of its background, its name. Everything else it says in them is
-//! nothing.
+//! What a terminal answers in control strings: the colour of its background, its name. Everything else it says in them
+//! is nothing.
 
 use crate::base::text::{clean, cut};
 use crate::front::repl::key::Report;
@@ -17,7 +17,8 @@ pub(super) fn text(opener: u8, content: &[u8]) -> Option<Report> {
     }
 }
 
-/// `rgb:hhhh/hhhh/hhhh` with one to four digits each, `rgba:` with a fourth part, or `#rrggbb` and its kin (XParseColor).
+/// `rgb:hhhh/hhhh/hhhh` with one to four digits each, `rgba:` with a fourth part, or `#rrggbb` and its kin
+/// (XParseColor).
 fn background(colour: &str) -> Option<Report> {
     let parts: Vec<&str> = if let Some(digits) = colour.strip_prefix('#') {
         let each = digits.len() / 3;

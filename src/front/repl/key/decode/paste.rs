@@ -14,7 +14,8 @@ pub(super) struct Paste {
 }
 
 impl Paste {
-    /// Takes what belongs to the paste off `bytes`. What is left, with the end marker gone, comes back once that was there.
+    /// Takes what belongs to the paste off `bytes`. What is left, with the end marker gone, comes back once that was
+    /// there.
     pub(super) fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let before = self.raw.len();
         self.raw.extend_from_slice(bytes);

@@ -203,6 +203,7 @@ fn modifier(mods: Mods) -> u32 {
     1 + u32::from(mods.shift) + 2 * u32::from(mods.alt) + 4 * u32::from(mods.ctrl)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is as xterm writes it")]
 fn kitty(key: Key) -> String {
     let number = modifier(key.mods);
     match key.code {
@@ -241,6 +242,7 @@ fn xterm(key: Key) -> Option<String> {
     })
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is as xterm writes it")]
 fn other_keys(key: Key) -> Option<String> {
     let code = match key.code {
         Code::Char(letter) => u32::from(letter),
@@ -253,6 +255,7 @@ fn other_keys(key: Key) -> Option<String> {
     Some(format!("\x1b[27;{};{code}~", modifier(key.mods)))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rest is as xterm writes it")]
 fn legacy(key: Key) -> Option<Vec<u8>> {
     let Mods { ctrl, alt, shift } = key.mods;
     let byte = match key.code {
