@@ -81,11 +81,13 @@ struct Node {
     recompute: Box<dyn Fn() -> bool>,
 }
 
+type Notify<E> = dyn FnMut(&mut Outbox<'_, E>);
+
 struct Listener<E> {
     id: usize,
     name: &'static str,
     cells: Vec<usize>,
-    notify: Box<dyn FnMut(&mut Outbox<'_, E>)>,
+    notify: Box<Notify<E>>,
 }
 
 impl<E> Outbox<'_, E> {

@@ -21,7 +21,7 @@ struct World {
     flags: Flags,
 }
 
-fn world(permissions: Value) -> World {
+fn world(permissions: &Value) -> World {
     let folder = tempfile::tempdir().unwrap();
     let top = folder.path().canonicalize().unwrap();
     for name in ["config", "data", "home", "work", "tmp"] {
@@ -116,7 +116,7 @@ impl World {
 
 #[test]
 fn an_answer_is_kept_before_what_it_allowed_and_counts_in_full_later() {
-    let world = world(json!({}));
+    let world = world(&json!({}));
     assert_eq!(world.run(Which::New, Answer::Grant(Grant::All)).0, 1);
     assert_eq!(world.made(), [true, true]);
     let file = world.files(".jsonl").pop().unwrap();
@@ -140,7 +140,7 @@ fn an_answer_is_kept_before_what_it_allowed_and_counts_in_full_later() {
 
 #[test]
 fn always_holds_in_the_next_chat_of_the_project() {
-    let world = world(json!({"mode": "ask"}));
+    let world = world(&json!({"mode": "ask"}));
     assert_eq!(world.run(Which::New, Answer::Always).0, 2);
     assert_eq!(world.made(), [true, true]);
     world.clear();
@@ -153,14 +153,14 @@ fn always_holds_in_the_next_chat_of_the_project() {
 
 #[test]
 fn a_chosen_mode_asks_nobody() {
-    let world = world(json!({"mode": "write"}));
+    let world = world(&json!({"mode": "write"}));
     assert_eq!(world.run(Which::New, Answer::Grant(Grant::All)), (0, vec![]));
     assert_eq!(world.made(), [true, false]);
 }
 
 #[test]
 fn a_limit_without_a_price_stops_only_who_cannot_be_told() {
-    let mut world = world(json!({}));
+    let mut world = world(&json!({}));
     world.flags.values.push(Flag { option: "--max-cost", key: "max_cost", value: json!(1) });
     let loaded = config::load(&world.env, &world.flags).unwrap();
     let error = headless(world.parts(&loaded, Which::Unkept)).err().unwrap().to_string();

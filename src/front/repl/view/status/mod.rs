@@ -1,7 +1,7 @@
 //! The status line and the working line, as values that follow from what has happened.
 //!
 //! [`Status`] is a reactive graph: facts come in as [`StatusEvent`]s, what is shown is derived from them, and whoever
-//! paints asks whether anything has changed. [`facts`] lays facts out, [`working`] says what goes on. Text from outside is
+//! paints asks whether anything has changed. `facts` lays facts out, `working` says what goes on. Text from outside is
 //! made visible here.
 
 mod facts;

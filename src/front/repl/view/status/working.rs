@@ -77,7 +77,7 @@ pub fn waiting<S: AsRef<str>>(look: &Look, steering: &[S], queued: &[S]) -> Vec<
     let mut rows = Vec::new();
     if hidden > 0 {
         let text = cut(&format!("{} {hidden} more", look.glyphs.ellipsis), room(look), "");
-        rows.push(indented(look, vec![Span::styled(text, look.theme.dim)]));
+        rows.push(indented(look, vec![Span::styled(text.trim_end().to_owned(), look.theme.dim)]));
     }
     // The last one is the one that Up takes back, so the first ones give way.
     let last = all.len().saturating_sub(1);
