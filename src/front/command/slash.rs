@@ -239,8 +239,11 @@ pub fn help(keys: &[(&str, &str)]) -> Vec<String> {
     let commands: Vec<_> = COMMANDS.iter().map(|command| (brief(command), command.help)).collect();
     let commands = commands.iter().map(|(usage, help)| (usage.as_str(), *help));
     let mut lines = aligned(commands);
-    lines.extend(aligned([("!command", "run a shell line and show it to the model"), ("!!command", "run it unseen")]));
-    lines.extend(aligned([("@path", "attach a file")]));
+    lines.extend(aligned([
+        ("!command", "run a shell line and show it to the model"),
+        ("!!command", "run it unseen"),
+        ("@path", "attach a file"),
+    ]));
     if !keys.is_empty() {
         lines.push(String::new());
         lines.extend(aligned(keys.iter().copied()));

@@ -2,14 +2,13 @@
 //!
 //! Stands in the live region in place of the input line. Knows nothing of what is chosen.
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::base::text::visible;
-use crate::base::text::width::{cut, head, tail, width};
+use crate::base::text::width::{cut, tail, width};
 use crate::front::repl::complete::rank::{Of, Ranker};
-use crate::front::repl::complete::view::{Keep, marked, window};
+use crate::front::repl::complete::view::{Keep, margin as margin_of, marked, window};
 use crate::front::repl::key::{Code, Key};
 use crate::front::repl::view::{Caret, Frame, Look};
 
@@ -152,8 +151,6 @@ impl Picker {
         let margin = " ".repeat(MARGIN.min(look.width));
         let inner = look.width.saturating_sub(MARGIN);
         let ellipsis = look.glyphs.ellipsis;
-        let room = most.saturating_sub(2);
-        let begin = window(self.selected, self.fitting.len(), room.max(1));
         let mut rows = Vec::new();
         if most >= 3 {
             let title = cut(&visible::line(&self.title), inner, ellipsis);
@@ -169,27 +166,30 @@ impl Picker {
         let query = visible::line(&self.query).replace('\t', " ");
         let query = tail(&query, inner.saturating_sub(1)).to_owned();
         let column = (width(&margin) + width(&query)).min(look.width.saturating_sub(1));
-        let row = rows.len();
+        let query_row = rows.len();
         let query = if query.is_empty() {
             Span::styled(cut("type to search", inner, ellipsis), look.theme.dim)
         } else {
             Span::styled(query, look.theme.person)
         };
         rows.push(Line::from(vec![Span::raw(margin.clone()), query]));
+        let room = most.saturating_sub(rows.len());
+        let begin = window(self.selected, self.fitting.len(), room.max(1));
         let shown = self.fitting.get(begin..(begin + room).min(self.fitting.len())).unwrap_or_default();
         let items: Vec<_> = shown.iter().filter_map(|number| self.items.get(*number)).collect();
-        let mut ranker = Ranker::new(&self.query, Of::Words);
+        let mut ranker = (!self.query.trim().is_empty()).then(|| Ranker::new(&self.query, Of::Words));
         let label = items.iter().map(|item| width(&visible::line(&item.label))).max().unwrap_or(0);
-        for (at, item) in items.into_iter().enumerate() {
-            rows.push(self.row(item, begin + at == self.selected, label, &mut ranker, look));
+        for (at, item) in (begin..).zip(items) {
+            let matched = ranker.as_mut().map(|ranker| ranker.matched(&searched(item))).unwrap_or_default();
+            rows.push(row(item, &matched, label, margin_of(at, self.selected, look), look));
         }
         if shown.is_empty() && room > 0 {
             let text = cut("nothing fits", inner, ellipsis);
             rows.push(Line::from(vec![Span::raw(margin), Span::styled(text, look.theme.dim)]));
         }
         rows.truncate(most);
-        let caret = (row < rows.len()).then(|| Caret {
-            row: u16::try_from(row).unwrap_or(u16::MAX),
+        let caret = (query_row < most).then(|| Caret {
+            row: u16::try_from(query_row).unwrap_or(u16::MAX),
             column: u16::try_from(column).unwrap_or(u16::MAX),
         });
         Frame { rows, caret }
@@ -199,39 +199,36 @@ impl Picker {
         let (fitting, all) = (self.fitting.len(), self.items.len());
         if fitting == all { format!("{all}") } else { format!("{fitting} of {all}") }
     }
+}
 
-    fn row(&self, item: &Item, is_selected: bool, label: usize, ranker: &mut Ranker, look: &Look) -> Line<'static> {
-        let base = if is_selected { look.theme.selected } else { Style::new() };
-        let mark = if is_selected { look.glyphs.selected } else { " " };
-        let inner = look.width.saturating_sub(MARGIN);
-        let right = visible::line(&item.right).replace('\t', " ");
-        let right = if width(&right) + GAP + LEAST_DETAIL <= inner { right } else { String::new() };
-        let room = inner - if right.is_empty() { 0 } else { width(&right) + GAP };
-        let matched = if self.query.trim().is_empty() { Vec::new() } else { ranker.matched(&searched(item)) };
-        let split = matched.partition_point(|place| *place < item.label.len());
-        let (of_label, of_detail) = matched.split_at(split);
-        let mut spans = vec![Span::styled(head(&format!("{mark} "), look.width).to_owned(), base)];
-        let label = label.min(room);
-        let labelled = marked(&item.label, of_label, label, Keep::Start, base, look);
-        let mut taken: usize = labelled.iter().map(|span| width(&span.content)).sum();
-        spans.extend(labelled);
-        let left = room.saturating_sub(label + GAP);
-        if left >= LEAST_DETAIL && !item.detail.is_empty() {
-            // The blank between label and detail, as it is searched.
-            let of_detail: Vec<_> =
-                of_detail.iter().filter_map(|place| place.checked_sub(item.label.len() + 1)).collect();
-            spans.push(Span::raw(" ".repeat(label + GAP - taken)));
-            let detail = marked(&item.detail, &of_detail, left, Keep::Start, look.theme.dim, look);
-            taken = label + GAP + detail.iter().map(|span| width(&span.content)).sum::<usize>();
-            spans.extend(detail);
-        }
-        if !right.is_empty() {
-            spans.push(Span::raw(" ".repeat(inner - taken - width(&right))));
-            spans.push(Span::styled(right, look.theme.dim));
-        }
-        spans.retain(|span| !span.content.is_empty());
-        Line::from(spans)
+/// One item. `matched` are places in [`searched`], `label` is the widest label there is.
+fn row(item: &Item, matched: &[usize], label: usize, margin: Span<'static>, look: &Look) -> Line<'static> {
+    let base = margin.style;
+    let inner = look.width.saturating_sub(MARGIN);
+    let right = visible::line(&item.right).replace('\t', " ");
+    let right = if width(&right) + GAP + LEAST_DETAIL <= inner { right } else { String::new() };
+    let room = inner - if right.is_empty() { 0 } else { width(&right) + GAP };
+    let (of_label, of_detail) = matched.split_at(matched.partition_point(|place| *place < item.label.len()));
+    let mut spans = vec![margin];
+    let label = label.min(room);
+    let labelled = marked(&item.label, of_label, label, Keep::Start, base, look);
+    let mut taken: usize = labelled.iter().map(|span| width(&span.content)).sum();
+    spans.extend(labelled);
+    let left = room.saturating_sub(label + GAP);
+    if left >= LEAST_DETAIL && !item.detail.is_empty() {
+        // The blank between label and detail, as it is searched.
+        let of_detail: Vec<_> = of_detail.iter().filter_map(|place| place.checked_sub(item.label.len() + 1)).collect();
+        spans.push(Span::raw(" ".repeat(label + GAP - taken)));
+        let detail = marked(&item.detail, &of_detail, left, Keep::Start, look.theme.dim, look);
+        taken = label + GAP + detail.iter().map(|span| width(&span.content)).sum::<usize>();
+        spans.extend(detail);
     }
+    if !right.is_empty() {
+        spans.push(Span::raw(" ".repeat(inner - taken - width(&right))));
+        spans.push(Span::styled(right, look.theme.dim));
+    }
+    spans.retain(|span| !span.content.is_empty());
+    Line::from(spans)
 }
 
 /// What a query is compared with.

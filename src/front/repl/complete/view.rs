@@ -29,12 +29,14 @@ pub fn rows(completion: &Completion, look: &Look) -> Vec<Line<'static>> {
     let all = completion.rows();
     let begin = window(completion.selected(), all.len(), ROWS);
     let shown = all.get(begin..(begin + ROWS).min(all.len())).unwrap_or_default();
-    let slash = completion.word().kind == Kind::Command;
-    let columns = Columns::of(shown, slash, look.width);
-    let mut lines: Vec<_> = shown
-        .iter()
-        .enumerate()
-        .map(|(at, row)| columns.line(row, slash, begin + at == completion.selected(), look))
+    let prefix = match completion.word().kind {
+        Kind::Command => "/",
+        Kind::Argument(_) | Kind::Path => "",
+    };
+    let columns = Columns::of(shown, prefix, look.width);
+    let mut lines: Vec<_> = (begin..)
+        .zip(shown)
+        .map(|(at, row)| columns.line(row, margin(at, completion.selected(), look), look))
         .collect();
     lines.extend(more(completion, begin + shown.len(), look));
     lines
@@ -43,6 +45,12 @@ pub fn rows(completion: &Completion, look: &Look) -> Vec<Line<'static>> {
 /// Where the window of `most` rows begins so that the selected one is in it.
 pub fn window(selected: usize, all: usize, most: usize) -> usize {
     (selected + 1).saturating_sub(most).min(all.saturating_sub(most))
+}
+
+/// What stands before a row, with its style, which is the one of the row.
+pub fn margin(row: usize, selected: usize, look: &Look) -> Span<'static> {
+    let (mark, style) = if row == selected { (look.glyphs.selected, look.theme.selected) } else { (" ", Style::new()) };
+    Span::styled(head(&format!("{mark} "), look.width).to_owned(), style)
 }
 
 /// The line that says how many are not shown, if there are any.
@@ -64,16 +72,18 @@ fn more(completion: &Completion, shown: usize, look: &Look) -> Option<Line<'stat
 
 /// How wide the columns of a list are.
 struct Columns {
+    /// What is written before each name.
+    prefix: &'static str,
     name: usize,
     help: usize,
     value: usize,
 }
 
 impl Columns {
-    fn of(rows: &[Row], slash: bool, screen: usize) -> Self {
+    fn of(rows: &[Row], prefix: &'static str, screen: usize) -> Self {
         let widest = |of: &dyn Fn(&Row) -> usize| rows.iter().map(of).max().unwrap_or(0);
         let room = screen.saturating_sub(MARGIN);
-        let mut name = widest(&|row| width(&visible::line(&row.candidate.text))) + usize::from(slash);
+        let mut name = widest(&|row| width(&visible::line(&row.candidate.text))) + prefix.len();
         let mut value = widest(&|row| width(&visible::line(&row.candidate.value)));
         let with_gap = |columns: usize| if columns == 0 { 0 } else { columns + GAP };
         if name.min(LEAST_NAME) + with_gap(value) > room {
@@ -83,15 +93,13 @@ impl Columns {
         let left = room.saturating_sub(name + with_gap(value)).saturating_sub(GAP);
         let help = widest(&|row| width(&visible::line(&row.candidate.help)));
         let help = if help <= left || left >= LEAST_HELP { help.min(left) } else { 0 };
-        Self { name, help, value }
+        Self { prefix, name, help, value }
     }
 
-    fn line(&self, row: &Row, slash: bool, is_selected: bool, look: &Look) -> Line<'static> {
+    fn line(&self, row: &Row, margin: Span<'static>, look: &Look) -> Line<'static> {
         let Row { candidate, matched } = row;
-        let base = if is_selected { look.theme.selected } else { Style::new() };
-        let mark = if is_selected { look.glyphs.selected } else { " " };
-        let mut spans = vec![Span::styled(head(&format!("{mark} "), look.width).to_owned(), base)];
-        let prefix = if slash { "/" } else { "" };
+        let (base, prefix) = (margin.style, self.prefix);
+        let mut spans = vec![margin];
         let room = self.name.saturating_sub(prefix.len());
         let mut taken = prefix.len();
         spans.push(Span::styled(prefix, base));
