@@ -2,11 +2,11 @@
 //!
 //! Text from outside comes in clean: `base::text::clean` and `base::text::visible` have been over it.
 
-pub mod status;
 pub mod ask;
 pub mod diff;
 pub mod notice;
 mod row;
+pub mod status;
 pub mod theme;
 pub mod tool;
 pub mod transcript;

@@ -174,7 +174,11 @@ impl Status {
             Event::Notice(notice) if notice.code == NoticeCode::Retry => {
                 vec![StatusEvent::Phase(Phase::Retrying { at: elapsed })]
             }
-            Event::ToolProgress { .. } | Event::ToolFinished { .. } | Event::Notice(_) | Event::Failed { .. } => return,
+            Event::ToolProgress { .. }
+            | Event::ToolFinished { .. }
+            | Event::Steered { .. }
+            | Event::Notice(_)
+            | Event::Failed { .. } => return,
         };
         let _ = self.graph.emit_all(told);
     }
