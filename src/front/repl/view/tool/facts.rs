@@ -146,16 +146,16 @@ fn worked(inner: Inner, time: Option<&str>, look: &Look) -> String {
 
 /// The lines of a command's output without what says how it ended.
 pub(super) fn output(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    let text = text.trim_end();
-    let mut body = text;
-    let is_told = |line: &str| status_of(line).is_some() || line.starts_with("took ");
-    while let Some(last) = body.lines().next_back().filter(|line| is_told(line)) {
-        body = body.strip_suffix(last).unwrap_or_default().trim_end_matches('\n');
-        if body.is_empty() {
-            break;
+    let mut lines: Vec<&str> = text.trim_end().lines().collect();
+    if lines.last().is_some_and(|last| status_of(last).is_some()) {
+        lines.pop();
+        // Only a status has the time before it.
+        let time = |line: &str| line.strip_prefix("took ")?.strip_suffix(" s")?.parse::<f64>().ok();
+        if lines.last().is_some_and(|last| time(last).is_some()) {
+            lines.pop();
         }
     }
-    body.lines().filter(|line| !(line.starts_with("[... ") && line.ends_with(" ...]")))
+    lines.into_iter().filter(|line| !(line.starts_with("[... ") && line.ends_with(" ...]")))
 }
 
 /// How a command ended: `exit 0`.
@@ -175,7 +175,8 @@ fn status_of(line: &str) -> Option<String> {
         let (told, _) = line.split_once([';', ',']).unwrap_or((line, ""));
         return Some(shortened(told));
     }
-    line.starts_with("interrupted: ").then(|| "stopped".to_owned())
+    let is_stopped = line.starts_with("interrupted: ") || line.starts_with("interrupted by the user");
+    is_stopped.then(|| "stopped".to_owned())
 }
 
 fn shortened(fact: &str) -> String {

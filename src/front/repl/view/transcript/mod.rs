@@ -11,13 +11,20 @@ use std::time::Duration;
 
 use ratatui::text::Line;
 
-use super::notice::{remark, said};
+use super::notice::{notice, remark, said};
 use super::row::plain;
 use super::tool::{Call, Finish, finished};
 use super::{Block, Look};
 use crate::base::json::Object;
 use crate::base::text::numbers::count;
 use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, ToolInput, ToolResult};
+
+/// How the notes begin that the loop writes to a model that repeats itself; nobody said them.
+const LOOP_NOTES: [&str; 3] = [
+    "Note: the last calls repeat earlier ones",
+    "Stop. You are repeating the same calls",
+    "You keep repeating the same calls, so no more tools",
+];
 
 /// The last `most_lines` lines of a conversation, oldest first. Blocks that are to stand apart begin with a blank line;
 /// nothing but that separates them. Where something is left out, the first line says so.
@@ -109,6 +116,10 @@ fn said_in(message: &Message, after: &[Arc<Message>], look: &Look, prose: &dyn F
     match message {
         Message::User(parts) => {
             let text = person(parts);
+            if LOOP_NOTES.iter().any(|note| text.starts_with(note)) {
+                let block = notice("the model repeats itself, and was told so", look);
+                return vec![Said { block, speaker: Speaker::Tools }];
+            }
             if text.is_empty() { Vec::new() } else { vec![Said { block: said(&text, look), speaker: Speaker::Person }] }
         }
         Message::Assistant(Assistant { content, origin: _, stop: _, usage: _ }) => {
@@ -129,20 +140,25 @@ fn said_in(message: &Message, after: &[Arc<Message>], look: &Look, prose: &dyn F
     }
 }
 
-/// What a person wrote, without what the program put before and behind it.
+/// What a person wrote, without what the program put before and behind it; what went along is named below it.
 fn person(parts: &[Part]) -> String {
-    let mut texts: Vec<String> = Vec::new();
+    let (mut texts, mut attached) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
-            Part::Text(text) => texts.extend(without_surroundings(text)),
-            Part::Image(_) => texts.push("[picture]".to_owned()),
+            Part::Text(text) => {
+                let (text, files) = without_surroundings(text);
+                texts.extend(Some(text).filter(|text| !text.is_empty()));
+                attached.extend(files);
+            }
+            Part::Image(_) => attached.push("[picture]".to_owned()),
         }
     }
+    texts.append(&mut attached);
     texts.join("\n").trim_matches('\n').to_owned()
 }
 
-/// A text without the block about the surroundings that opens a session; attached files are named only.
-fn without_surroundings(text: &str) -> Vec<String> {
+/// A text without the block about the surroundings that opens a session and without attached files; and their names.
+fn without_surroundings(text: &str) -> (String, Vec<String>) {
     /// What `product::prompt` puts around its block.
     const SURROUNDINGS: (&str, &str) = ("<environment>\n", "\n</environment>");
     /// What it puts around an attached file, after the path.
@@ -162,8 +178,7 @@ fn without_surroundings(text: &str) -> Vec<String> {
         rest = after;
     }
     kept.push_str(rest);
-    let kept = kept.trim_matches('\n').to_owned();
-    std::iter::once(kept).filter(|kept| !kept.is_empty()).chain(names).collect()
+    (kept.trim_matches('\n').to_owned(), names)
 }
 
 /// A call with its result, which follows in one of the next messages.

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::front::repl::view::testing::{assert_committed, look, object, picture};
+use crate::kernel::loop_guard::Alarm;
 use crate::model::message::{Image, Origin, Reasoning};
 use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
@@ -41,8 +42,8 @@ fn talk() -> Vec<Arc<Message>> {
     let messages = [
         Message::User(vec![
             Part::Text(surroundings()),
-            Part::Text("run the tests\nplease".into()),
             Part::Text(file.into()),
+            Part::Text("run the tests\nplease".into()),
         ]),
         agent(vec![
             AssistantPart::Reasoning(Reasoning { text: "hm".into(), ..Reasoning::default() }),
@@ -110,6 +111,14 @@ fn surroundings_in_the_text_itself_are_left_out_too() {
     assert_eq!(shown(&[Arc::new(opened)], 9), "|› hello");
     let told = Message::user("a <environment>\nx\n</environment> and <file path=\"y\"> stay");
     assert!(shown(&[Arc::new(told)], 9).contains("</environment> and <file path=\"y\"> stay"));
+}
+
+#[test]
+fn what_nobody_said_is_not_put_into_the_persons_mouth() {
+    for alarm in [Alarm::Note, Alarm::Warning, Alarm::End] {
+        let shown = shown(&[Arc::new(Message::user(alarm.message()))], 9);
+        assert_eq!(shown, "|  ! the model repeats itself, and was told so");
+    }
 }
 
 proptest! {
