@@ -93,7 +93,7 @@ mod tests {
         let shown = |path: &str, home: &str| shown(path.as_ref(), Some(home.as_ref()));
         assert_eq!(shown("/home/me/src/calc", "/home/me"), "~/src/calc");
         assert_eq!([shown("/home/me", "/home/me"), shown("/home/me/", "/home/me")], ["~", "~"]);
-        assert_eq!([shown("/home/menace", "/home/me"), shown("/etc", "/")], ["/home/menace", "/etc"]);
+        assert_eq!([shown("/home/me-too", "/home/me"), shown("/etc", "/")], ["/home/me-too", "/etc"]);
         assert_eq!(shown("/home/me/\u{1b}[2J", "/home/me"), "~/␛[2J");
     }
 
