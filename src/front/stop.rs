@@ -1,14 +1,18 @@
 //! What ends a task from outside: signals, heard on a thread of their own, whatever the others are stuck in.
 //!
-//! The first one stops the task in order. Another one ends the process at once.
+//! The first one stops the task in order. Another one ends the process at once. Other signals are heard here for those
+//! who ask.
 
+use std::fmt;
 use std::fs;
 use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::base::cancel::Cancel;
@@ -24,6 +28,27 @@ pub struct Stop {
     cancel: Cancel,
     heard: Arc<Mutex<Option<(Interruption, Instant)>>>,
     deadline: Arc<Mutex<Option<Instant>>>,
+    /// Where signals are heard, once they are.
+    ears: Arc<OnceLock<Ears>>,
+    last_act: Arc<Mutex<Option<LastAct>>>,
+    /// Whether the terminal, and with it INT, is somebody else's for now.
+    lent: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+struct Ears {
+    thread: Handle,
+    /// The signals nobody is to hear, the lowest bit being signal 1.
+    ignored: u64,
+}
+
+/// Done before the process ends at once.
+struct LastAct(Box<dyn Fn() + Send>);
+
+impl fmt::Debug for LastAct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LastAct")
+    }
 }
 
 impl Stop {
@@ -54,33 +79,48 @@ impl Stop {
     ///
     /// When the system has no thread or descriptor left.
     pub fn listen(&self) -> Result<(), Error> {
-        let cannot = |error: std::io::Error| Error::failed("signals cannot be caught").caused_by(error);
-        let ignored = ignored();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(cannot)?;
+        let ears = Ears { thread: runtime.handle().clone(), ignored: ignored() };
         for (kind, interruption) in [
             (SignalKind::interrupt(), Interruption::Interrupt),
             (SignalKind::terminate(), Interruption::Terminate),
             (SignalKind::hangup(), Interruption::HangUp),
         ] {
-            if ignored & (1 << (kind.as_raw_value() - 1)) != 0 {
-                continue;
-            }
-            let inside = runtime.enter();
-            let mut signals = signal(kind).map_err(cannot)?;
-            drop(inside);
             let stop = self.clone();
-            runtime.spawn(async move {
-                while signals.recv().await.is_some() {
-                    stop.hear(interruption);
-                }
-            });
+            ears.hear(kind, move || stop.hear(interruption)).map_err(cannot)?;
         }
         let thread = thread::Builder::new().name("signals".to_owned());
         thread.spawn(move || runtime.block_on(pending::<()>())).map_err(cannot)?;
+        // Whoever listens twice is heard twice; the second thread changes nothing.
+        let _ = self.ears.set(ears);
         Ok(())
     }
 
+    /// Runs `action`, which must not block, whenever a signal of another kind comes. Returns whether it ever will: not
+    /// before [`Stop::listen`], nor when whoever started us has closed our ears to it.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses it.
+    pub fn also_hear(&self, kind: SignalKind, action: impl Fn() + Send + 'static) -> Result<bool, Error> {
+        self.ears.get().map_or(Ok(false), |ears| ears.hear(kind, action)).map_err(cannot)
+    }
+
+    /// Sets what is done, on the thread of the signals, before a second signal ends the process at once; `None` when
+    /// there is nothing left to be done. It must come to an end whatever the other threads are stuck in.
+    pub fn set_last_act(&self, act: Option<Box<dyn Fn() + Send>>) {
+        *self.last_act.lock().unwrap_or_else(PoisonError::into_inner) = act.map(LastAct);
+    }
+
+    /// While `lent`, another program has the terminal, and an INT typed there is meant for that program.
+    pub fn set_lent(&self, lent: bool) {
+        self.lent.store(lent, Ordering::SeqCst);
+    }
+
     fn hear(&self, interruption: Interruption) {
+        if interruption == Interruption::Interrupt && self.lent.load(Ordering::SeqCst) {
+            return;
+        }
         let before = {
             let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
             let before = *heard;
@@ -90,19 +130,43 @@ impl Stop {
         match before {
             None => self.cancel.cancel(),
             Some((_, since)) if since.elapsed() < ECHO => {}
-            Some(_) => end_now(interruption),
+            Some(_) => self.end_now(interruption),
         }
+    }
+
+    /// Ends the process, and the groups of the commands it has started.
+    #[expect(clippy::disallowed_methods, reason = "main is stuck, or was not waited for: it cannot return the code")]
+    fn end_now(&self, interruption: Interruption) -> ! {
+        for child in children() {
+            // One that has ended meanwhile is no concern of ours.
+            let _ = kill_process_group(child, Signal::KILL);
+        }
+        if let Some(LastAct(act)) = self.last_act.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            act();
+        }
+        std::process::exit(i32::from(interruption.exit_code()))
     }
 }
 
-/// Ends the process, and the groups of the commands it has started.
-#[expect(clippy::disallowed_methods, reason = "main is stuck, or was not waited for: it cannot return the code")]
-fn end_now(interruption: Interruption) -> ! {
-    for child in children() {
-        // One that has ended meanwhile is no concern of ours.
-        let _ = kill_process_group(child, Signal::KILL);
+impl Ears {
+    fn hear(&self, kind: SignalKind, action: impl Fn() + Send + 'static) -> std::io::Result<bool> {
+        if self.ignored & (1 << (kind.as_raw_value() - 1)) != 0 {
+            return Ok(false);
+        }
+        let inside = self.thread.enter();
+        let mut signals = signal(kind)?;
+        drop(inside);
+        self.thread.spawn(async move {
+            while signals.recv().await.is_some() {
+                action();
+            }
+        });
+        Ok(true)
     }
-    std::process::exit(i32::from(interruption.exit_code()))
+}
+
+fn cannot(error: std::io::Error) -> Error {
+    Error::failed("signals cannot be caught").caused_by(error)
 }
 
 /// The processes that our threads have started (proc(5)); none where there is no `/proc`.
