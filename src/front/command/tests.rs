@@ -144,6 +144,27 @@ fn what_mends_a_configuration_starts_without_one() {
 }
 
 #[test]
+fn doctor_says_what_a_terminal_lacks_and_what_helps() {
+    let (_folder, env) = world();
+    let told = |vars: &[(&str, &str)]| {
+        let mut env = env.clone();
+        env.vars.extend(vars.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        let terminal = doctor::Terminal { input: true, output: true, size: Some((80, 24)) };
+        ran(|out, err| doctor::run(&env, &Flags::default(), terminal, out, err)).out
+    };
+    assert!(told(&[]).contains("export TERM="));
+    assert!(told(&[("TERM", "dumb")]).contains("TERM=dumb promises nothing"));
+    assert!(told(&[("TERM", "xterm"), ("LC_ALL", "C")]).contains("export LC_ALL=C.UTF-8"));
+    assert!(told(&[("TERM", "xterm-256color")]).contains("export COLORTERM=truecolor"));
+    let tmux = told(&[("TERM", "tmux-256color"), ("TMUX", "/x"), ("SSH_TTY", "/y")]);
+    assert!(tmux.contains("in tmux, over ssh") && tmux.contains("extended-keys") && tmux.contains("allow-passthrough"));
+    let whole = told(&[("TERM", "xterm-kitty"), ("LANG", "C.UTF-8")]);
+    assert!(whole.contains("xterm-kitty (kitty)") && whole.contains("true colour") && whole.contains("wrapped anew"));
+    assert!(!whole.contains("export") && !whole.contains("tmux"), "nothing is lacking: {whole}");
+    assert!(!told(&[("TERM", "x\u{1b}[2J")]).contains('\u{1b}'));
+}
+
+#[test]
 fn init_makes_a_file_that_loads_and_keeps_one_that_is_there() {
     let (_folder, env) = world();
     assert!(configure(&env, &Action::Init).out.starts_with("made "));
