@@ -7,6 +7,8 @@ pub mod diff;
 pub mod notice;
 mod row;
 pub mod status;
+pub mod code;
+pub mod markdown;
 pub mod theme;
 pub mod tool;
 pub mod transcript;

@@ -254,6 +254,8 @@ pub struct Glyphs {
     pub bullet: &'static str,
     /// Before a quoted line.
     pub quote: &'static str,
+    /// One column of a thin horizontal line.
+    pub rule: &'static str,
     /// Where text was left out.
     pub ellipsis: &'static str,
     /// Removed lines.
@@ -276,6 +278,7 @@ impl Glyphs {
         failure: "✗",
         bullet: "·",
         quote: "│",
+        rule: "─",
         ellipsis: "…",
         minus: "−",
         dot: "·",
@@ -291,6 +294,7 @@ impl Glyphs {
         failure: "x",
         bullet: "-",
         quote: "|",
+        rule: "-",
         ellipsis: "...",
         minus: "-",
         dot: "-",

@@ -1,0 +1,38 @@
+//! Rows as a terminal would make of a long line: cut at the last column, wherever that is.
+//!
+//! The same as what the terminal does to a committed line, so that text stays where it is when it is committed.
+
+use crate::base::text::width;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Appends a line as rows of at most `columns`; a letter that is wider than a row is a row of its own.
+pub fn rows(line: &Line<'static>, columns: usize, rows: &mut Vec<Line<'static>>) {
+    let total: usize = line.spans.iter().map(|span| width::width(&span.content)).sum();
+    if total <= columns {
+        return rows.push(line.clone());
+    }
+    let mut row: Vec<Span<'static>> = Vec::new();
+    let mut taken = 0;
+    for span in &line.spans {
+        let mut text = String::new();
+        for grapheme in span.content.graphemes(true) {
+            let more = width::grapheme_width(grapheme);
+            if taken + more > columns && taken > 0 {
+                push(&mut row, &mut text, span);
+                rows.push(Line::from(std::mem::take(&mut row)));
+                taken = 0;
+            }
+            text.push_str(grapheme);
+            taken += more;
+        }
+        push(&mut row, &mut text, span);
+    }
+    rows.push(Line::from(row));
+}
+
+fn push(row: &mut Vec<Span<'static>>, text: &mut String, span: &Span<'static>) {
+    if !text.is_empty() {
+        row.push(Span::styled(std::mem::take(text), span.style));
+    }
+}
