@@ -1,3 +1,5 @@
+//! The painter against terminals: a model that can behave like each of them, and a real emulator.
+
 mod terminal;
 
 use std::num::NonZeroU16;
@@ -342,6 +344,8 @@ proptest! {
     #[test]
     fn no_finished_line_is_lost_or_doubled_by_any_sizes(
         kind in prop::sample::select(&KINDS),
+        last in prop::option::of((20u16..90, 3u16..30)),
+        leave in prop::sample::select(&[Leave::Standing, Leave::Erased]),
         steps in prop::collection::vec((prop::collection::vec((20u16..90, 3u16..30), 0..3), 0usize..5, any_frame(&MARKS, 0..9, 20)), 1..20),
     ) {
         let mut pair = Pair::new(kind, 60, 12);
@@ -362,6 +366,15 @@ proptest! {
             painted = shown;
         }
         prop_assert_eq!(pair.terminal.visible, painted.caret.is_some());
+        if let Some((columns, rows)) = last {
+            pair.resize(columns, rows);
+        }
+        let mut bytes = String::new();
+        pair.painter.release(leave, &mut bytes);
+        pair.terminal.feed(&bytes);
+        let found: Vec<_> = pair.terminal.joined().into_iter().filter(|line| line.starts_with('<')).collect();
+        prop_assert_eq!(&found, &wanted);
+        prop_assert!(pair.terminal.visible && pair.terminal.cursor.1 == 0);
     }
 
     #[test]
