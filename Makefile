@@ -16,7 +16,7 @@ help:  ## list the targets
 
 setup:  ## install what a fresh machine with a Rust toolchain lacks
 	@command -v cargo >/dev/null || { echo "no Rust toolchain; get one at https://rustup.rs" >&2; exit 1; }
-	@for need in cc:gcc git:git; do command -v $${need%:*} >/dev/null || packages="$$packages $${need#*:}"; done; \
+	@for need in cc:gcc git:git tmux:tmux; do command -v $${need%:*} >/dev/null || packages="$$packages $${need#*:}"; done; \
 	[ "$$packages" = "$${packages#* gcc}" ] || packages="$$packages libc6-dev"; \
 	[ -z "$$packages" ] || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends $$packages; }
 	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt

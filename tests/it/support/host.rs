@@ -16,11 +16,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::process::{PATIENCE, Reader, Running, Stdin};
+use super::pty::{Keyboard, Pty};
 use super::reply::Reply;
 use super::request::Request;
 use super::run::Run;
 use super::server::Server;
 use super::session::Session;
+use super::tmux::Tmux;
 use super::wire::Wire;
 
 /// The configured provider, its one model, and its key.
@@ -153,7 +155,17 @@ impl Host {
     pub fn agent(&self, arguments: &[&str]) -> Agent<'_> {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let (stdin, cwd, reader) = (Stdin::Null, self.work(), Reader::Patient);
-        Agent { host: self, arguments, env: BTreeMap::new(), stdin, cwd, deadline: PATIENCE, reader, ignored: "" }
+        Agent {
+            host: self,
+            arguments,
+            env: BTreeMap::new(),
+            stdin,
+            cwd,
+            deadline: PATIENCE,
+            reader,
+            ignored: "",
+            keyboard: Keyboard::Legacy,
+        }
     }
 
     /// One-shot with a text answer.
@@ -279,6 +291,7 @@ pub struct Agent<'host> {
     deadline: Duration,
     reader: Reader,
     ignored: &'static str,
+    keyboard: Keyboard,
 }
 
 impl Agent<'_> {
@@ -317,6 +330,11 @@ impl Agent<'_> {
         Self { ignored: signal, ..self }
     }
 
+    /// Puts the program before this keyboard, if it gets a terminal.
+    pub fn keyboard(self, keyboard: Keyboard) -> Self {
+        Self { keyboard, ..self }
+    }
+
     pub fn start(self) -> Running {
         self.start_program(Path::new(env!("CARGO_BIN_EXE_agent")))
     }
@@ -337,12 +355,41 @@ impl Agent<'_> {
             shell.arg("-c").arg(format!(r#"{trap}exec "$0" "$@" {redirection}"#)).arg(program);
             shell
         };
+        self.furnish(&mut command, "dumb");
+        Running::start(command, self.stdin, self.deadline, self.reader)
+    }
+
+    /// Starts the program in a terminal of so many columns and rows.
+    pub fn pty(self, columns: u16, rows: u16) -> Pty {
+        self.pty_program(Path::new(env!("CARGO_BIN_EXE_agent")), columns, rows)
+    }
+
+    /// Starts another program in a terminal in the same world.
+    pub fn pty_program(self, program: &Path, columns: u16, rows: u16) -> Pty {
+        let mut command = Command::new(program);
+        self.furnish(&mut command, "xterm-256color");
+        Pty::start(&command, (columns, rows), self.keyboard)
+    }
+
+    /// Starts the program in a tmux of its own.
+    pub fn tmux(self, columns: u16, rows: u16) -> Tmux {
+        self.tmux_program(Path::new(env!("CARGO_BIN_EXE_agent")), columns, rows)
+    }
+
+    /// Starts another program in a tmux in the same world.
+    pub fn tmux_program(self, program: &Path, columns: u16, rows: u16) -> Tmux {
+        let mut command = Command::new(program);
+        self.furnish(&mut command, "xterm-256color");
+        Tmux::start(&command, (columns, rows), self.host.tmp().join("tmux"))
+    }
+
+    /// Arguments, folder and environment of the run.
+    fn furnish(&self, command: &mut Command, term: &str) {
         let host = self.host;
         command.args(&self.arguments).current_dir(&self.cwd).env_clear();
         command.env("PATH", environment("PATH").unwrap_or_default()).env(MARK, host.root());
-        command.env("HOME", host.home()).env("TMPDIR", host.tmp()).env("LC_ALL", "C.UTF-8").env("TERM", "dumb");
+        command.env("HOME", host.home()).env("TMPDIR", host.tmp()).env("LC_ALL", "C.UTF-8").env("TERM", term);
         command.env("VIOLA_CONFIG_DIR", host.config_dir()).env("VIOLA_DATA_DIR", host.data_dir()).envs(&self.env);
-        Running::start(command, self.stdin, self.deadline, self.reader)
     }
 }
 

@@ -7,18 +7,23 @@
 mod check;
 mod host;
 mod http;
+mod keys;
 mod process;
+mod pty;
 mod reply;
 mod request;
 mod run;
 mod server;
 mod session;
+mod tmux;
 mod wire;
 
 pub use host::{Host, KEY, MODEL, PROVIDER, environment, side_by_side};
 pub use process::{Reader, Stdin};
+pub use pty::{Keyboard, Pty};
 pub use reply::{Call, Failure, Reply, Stop, Usage, call, calls, fail, say, think};
 pub use request::{Request, Role};
 pub use run::Run;
 pub use server::Server;
+pub use tmux::Tmux;
 pub use wire::Wire;
