@@ -1,7 +1,7 @@
 //! From frames to bytes: what is finished goes into the terminal's scrollback once, the live region below it is painted
 //! over. Pure: bytes come out, `front::term` writes them.
 //!
-//! [`Painter`] keeps what is on the screen and writes the difference, [`row`] knows where each character stands, [`pen`]
+//! [`Painter`] keeps what is on the screen and writes the difference, `row` knows where each character stands, `pen`
 //! how colours are switched, and [`Reflow`] what terminals do to a row when they change their width.
 
 mod painter;
