@@ -1,3 +1,5 @@
+//! Code in colours: what is read in which language, and that no letter is lost.
+
 use super::*;
 use crate::front::repl::view::theme::Glyphs;
 use languages::GRAMMARS;

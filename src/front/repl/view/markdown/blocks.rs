@@ -5,7 +5,7 @@
 
 use super::super::code::{self, Highlighter};
 use super::super::{Block, Look};
-use super::inline;
+use super::inline::{self, Spans};
 use super::line::{self, CODE_COLUMNS, Cursor, Fence, Item, Mark};
 use super::page::{Container, Kind, Page, Sign};
 use super::paragraph::Paragraph;
@@ -251,10 +251,15 @@ impl Blocks {
     }
 
     fn heading(&mut self, source: &str, look: &Look, blocks: &mut Vec<Block>) {
-        let style = look.theme.agent.patch(look.theme.heading);
-        let lines = inline::lines(source, style, look);
-        if lines.iter().any(|line| !line.is_empty()) {
-            self.page.put(Kind::Heading, lines, look, blocks);
+        let lines = inline::lines(source, look.theme.agent.patch(look.theme.heading), look);
+        self.put_text(Kind::Heading, lines, look, blocks);
+    }
+
+    /// Puts text on the page, if there is anything to be seen of it.
+    fn put_text(&mut self, kind: Kind, mut lines: Vec<Spans>, look: &Look, blocks: &mut Vec<Block>) {
+        lines.retain(|line| !line.is_empty());
+        if !lines.is_empty() {
+            self.page.put(kind, lines, look, blocks);
         }
     }
 
@@ -308,7 +313,7 @@ impl Blocks {
             Leaf::Nothing => {}
             Leaf::Paragraph(paragraph) => {
                 let lines = inline::lines(&paragraph.source(), look.theme.agent, look);
-                self.page.put(Kind::Text, lines, look, blocks);
+                self.put_text(Kind::Text, lines, look, blocks);
             }
             Leaf::Table(_) => self.put_table(look, blocks),
             Leaf::Code(code) if code.fence.is_none() && code.blanks > 0 => self.page.blank(),

@@ -3,7 +3,7 @@
 //! Every text passes [`visible`] here, also after entities were decoded. Blocks are not known here.
 
 use super::super::Look;
-use crate::base::text::visible;
+use crate::base::text::{visible, width};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -36,6 +36,11 @@ pub fn lines(source: &str, style: Style, look: &Look) -> Vec<Spans> {
 /// The text of a cell or a name: one line.
 pub fn line(source: &str, style: Style, look: &Look) -> Spans {
     lines(source, style, look).into_iter().flatten().collect()
+}
+
+/// How many columns they take.
+pub fn columns(spans: &Spans) -> usize {
+    spans.iter().map(|span| width::width(&span.content)).sum()
 }
 
 /// Takes the blanks off the end of a line.

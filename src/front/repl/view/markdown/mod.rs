@@ -52,9 +52,6 @@ impl Stream {
             let rest = self.cut(&line, look, &mut blocks);
             if ends {
                 self.end_line(rest, look, &mut blocks);
-                // The room is kept for the next line.
-                self.line = line;
-                self.line.clear();
             } else {
                 self.line = rest.to_owned();
             }

@@ -98,13 +98,11 @@ impl Page {
         let mut block = Block::new();
         let beside_mark =
             self.containers.iter().any(|container| matches!(container, Container::Item { shown: false, .. }));
-        let gap = self.is_gap_due(Kind::Apart);
-        if label.is_empty() || beside_mark {
-            if gap {
-                block.push(self.gap(look));
-            }
-        } else {
-            block.push(self.label(label, look));
+        let label = if beside_mark { None } else { self.label(label, look) };
+        if label.is_some() {
+            block.extend(label);
+        } else if self.is_gap_due(Kind::Apart) {
+            block.push(self.gap(look));
         }
         self.add(vec![code_line(line)], look, &mut block);
         self.settle(Kind::Apart);
@@ -156,14 +154,17 @@ impl Page {
         Line::from(spans)
     }
 
-    fn label(&self, label: &str, look: &Look) -> Line<'static> {
+    /// The name of a language at the right, if there is one and room for it.
+    fn label(&self, label: &str, look: &Look) -> Option<Line<'static>> {
         let mut spans = self.margin(self.shared, look);
-        let left = look.width.saturating_sub(columns(&spans) + MARGIN.len());
+        let left = look.width.saturating_sub(inline::columns(&spans) + MARGIN.len());
         let label = width::cut(label, left.min(MOST_LABEL_COLUMNS), look.glyphs.ellipsis);
+        if width::width(&label) == 0 {
+            return None;
+        }
         spans.push(Span::raw(" ".repeat(left.saturating_sub(width::width(&label)))));
         spans.push(Span::styled(label, look.theme.dim));
-        inline::trim_end(&mut spans);
-        Line::from(spans)
+        Some(Line::from(spans))
     }
 
     /// The margin and the marks of the outermost containers, those of items as blanks.
@@ -230,8 +231,4 @@ impl Sign {
 fn code_line(mut line: Spans) -> Spans {
     line.insert(0, Span::raw(MARGIN));
     line
-}
-
-fn columns(spans: &Spans) -> usize {
-    spans.iter().map(|span| width::width(&span.content)).sum()
 }

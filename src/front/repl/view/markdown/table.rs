@@ -4,7 +4,6 @@
 
 use super::super::Look;
 use super::inline::{self, Spans};
-use crate::base::text::width;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
@@ -109,7 +108,7 @@ impl Table {
     fn row(&self, cells: &[Spans], widths: &[usize]) -> Spans {
         let mut line: Spans = Vec::new();
         for (at, ((cell, room), side)) in cells.iter().zip(widths).zip(&self.sides).enumerate() {
-            let left = room.saturating_sub(columns(cell));
+            let left = room.saturating_sub(inline::columns(cell));
             let before = match side {
                 Side::Left => 0,
                 Side::Middle => left / 2,
@@ -127,10 +126,10 @@ impl Table {
 
 fn layout(names: &[Spans], rows: &[Vec<Spans>], room: usize) -> Layout {
     // A rule of no columns would be none.
-    let mut widths: Vec<usize> = names.iter().map(|name| columns(name).max(1)).collect();
+    let mut widths: Vec<usize> = names.iter().map(|name| inline::columns(name).max(1)).collect();
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = columns(cell).max(*width);
+            *width = inline::columns(cell).max(*width);
         }
     }
     let total = widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
@@ -159,10 +158,6 @@ fn records(names: &[Spans], rows: &[Vec<Spans>], is_first: bool) -> Vec<Spans> {
         lines.extend(names.iter().filter(|name| !name.is_empty()).cloned());
     }
     lines
-}
-
-fn columns(spans: &Spans) -> usize {
-    spans.iter().map(|span| width::width(&span.content)).sum()
 }
 
 fn blanks(line: &mut Spans, count: usize) {

@@ -1,3 +1,5 @@
+//! Markdown as it is shown: at three widths, rule by rule, and for any text in any pieces.
+
 use super::*;
 use crate::base::text::width;
 use crate::front::repl::view::theme::{Glyphs, Theme};
@@ -303,6 +305,18 @@ proptest! {
         let rest = stream.finish(&look);
         prop_assert_eq!(whole.iter().map(words).collect::<Vec<_>>(), rows(&rest, width));
         prop_assert!(ends.iter().all(|block| !block.is_empty()));
+    }
+
+    #[test]
+    fn no_word_is_lost_or_doubled(marks in prop::collection::vec(prop::sample::select(vec![
+        "", "\n", "\n\n", "\n- ", "\n  ", "\n      ", "\n1. ", "\n> ", "\n# ", "\n```\n", "\n---\n", "\n===\n", "**", "*", "_", "~~",
+        "`", "\\\n", "\n\t", "\n* * *\n", "&amp;", "<b>", "\n-\n", "\n>\n", "\n   10) ", "[x](y)", " \n"
+    ]), 0..40)) {
+        let source: String = marks.iter().enumerate().map(|(at, mark)| format!("{mark} w{at}x ")).collect();
+        let shown = text(&source);
+        let is_word = |word: &&str| word.starts_with('w') && word.ends_with('x');
+        let words = |text: &str| text.split(|letter: char| !letter.is_alphanumeric()).filter(is_word).map(str::to_owned).collect::<Vec<_>>();
+        prop_assert_eq!(words(&shown), words(&source), "{}", source);
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //!
 //! The same as what the terminal does to a committed line, so that text stays where it is when it is committed.
 
+use super::inline;
 use crate::base::text::width;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Appends a line as rows of at most `columns`; a letter that is wider than a row is a row of its own.
 pub fn rows(line: &Line<'static>, columns: usize, rows: &mut Vec<Line<'static>>) {
-    let total: usize = line.spans.iter().map(|span| width::width(&span.content)).sum();
-    if total <= columns {
+    if inline::columns(&line.spans) <= columns {
         return rows.push(line.clone());
     }
     let mut row: Vec<Span<'static>> = Vec::new();
