@@ -6,7 +6,6 @@
 use std::fmt;
 use std::fs;
 use std::future::pending;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,8 +30,19 @@ pub struct Stop {
     /// Where signals are heard, once they are.
     ears: Arc<OnceLock<Ears>>,
     last_act: Arc<Mutex<Option<LastAct>>>,
-    /// Whether the terminal, and with it INT, is somebody else's for now.
-    lent: Arc<AtomicBool>,
+    terminal: Arc<Mutex<Terminal>>,
+}
+
+/// Whose the terminal is, and with it an INT typed there.
+#[derive(Clone, Copy, Debug, Default)]
+enum Terminal {
+    /// Ours.
+    #[default]
+    Ours,
+    /// Another program's.
+    Lent,
+    /// Ours again since then: the INT that ended the other program may still be on its way to us.
+    Back(Instant),
 }
 
 #[derive(Debug)]
@@ -114,11 +124,21 @@ impl Stop {
 
     /// While `lent`, another program has the terminal, and an INT typed there is meant for that program.
     pub fn set_lent(&self, lent: bool) {
-        self.lent.store(lent, Ordering::SeqCst);
+        let terminal = if lent { Terminal::Lent } else { Terminal::Back(Instant::now()) };
+        *self.terminal.lock().unwrap_or_else(PoisonError::into_inner) = terminal;
+    }
+
+    /// Whether an INT that comes now is meant for another program.
+    fn is_lent(&self) -> bool {
+        match *self.terminal.lock().unwrap_or_else(PoisonError::into_inner) {
+            Terminal::Ours => false,
+            Terminal::Lent => true,
+            Terminal::Back(since) => since.elapsed() < ECHO,
+        }
     }
 
     fn hear(&self, interruption: Interruption) {
-        if interruption == Interruption::Interrupt && self.lent.load(Ordering::SeqCst) {
+        if interruption == Interruption::Interrupt && self.is_lent() {
             return;
         }
         let before = {
@@ -204,6 +224,18 @@ mod tests {
         stop.hear(Interruption::Terminate);
         stop.hear(Interruption::Interrupt);
         assert!(stop.cancel().is_cancelled());
+        assert_eq!(stop.interruption(), Some(Interruption::Terminate));
+    }
+
+    #[test]
+    fn an_interrupt_is_not_for_us_while_the_terminal_is_lent() {
+        let stop = Stop::default();
+        stop.set_lent(true);
+        stop.hear(Interruption::Interrupt);
+        stop.set_lent(false);
+        stop.hear(Interruption::Interrupt);
+        assert_eq!(stop.interruption(), None, "the second is the first one, heard late");
+        stop.hear(Interruption::Terminate);
         assert_eq!(stop.interruption(), Some(Interruption::Terminate));
     }
 }

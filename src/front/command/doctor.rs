@@ -142,7 +142,11 @@ fn screen(env: &Env, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> 
         Unicode::No => "ASCII",
     };
     line(out, "characters", characters)?;
-    let lines = if caps.reflows { "wrapped anew when the width changes" } else { "cut or left when the width changes" };
+    let lines = if caps.reflows {
+        "wrapped anew when the width changes"
+    } else {
+        "taken not to be wrapped anew when the width changes"
+    };
     line(out, "long lines", lines)?;
     for lack in lacks(&caps, env, terminal) {
         line(out, "", lack)?;

@@ -3,7 +3,6 @@
 //! One thread has it. It never waits but in [`Tty::wait`] (and, where there is nobody to wait for, in [`Tty::suspend`] and
 //! [`Tty::lend`]); it decides nothing about what is shown.
 
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -324,9 +323,11 @@ impl Tty {
             Mail::Wakes(letters) => (letters, true),
             Mail::Rests => (&self.wake, false),
         };
+        // To read what is somebody else's would stop us.
+        let keys = if self.guard.is_ours() { PollFlags::IN } else { PollFlags::empty() };
         let mut polled = [
             PollFd::new(&self.wake, PollFlags::IN),
-            reading(line.input()),
+            PollFd::from_borrowed_fd(line.input(), keys),
             PollFd::new(letters, PollFlags::IN),
             PollFd::from_borrowed_fd(line.output(), PollFlags::OUT),
         ];
@@ -372,10 +373,10 @@ impl Tty {
     /// Runs `work` while another program, such as an editor, may have the terminal. The next wait says
     /// [`Woken::Resumed`]. Meanwhile INT is not for us, and when that program is stopped, so are we.
     pub fn lend<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        // Before the terminal is left and until it is ours again: in between, keys are signals.
+        let _lent = Lent::new(&self.stop, &self.heard);
         let modes = self.leave();
-        let lent = Lent::new(&self.stop, &self.heard);
         let result = work();
-        drop(lent);
         self.heard.continued.store(false, Ordering::SeqCst);
         self.come_back(modes);
         result
@@ -456,32 +457,28 @@ struct Turned {
 }
 
 /// As long as it lives, another program has the terminal.
-struct Lent<'a> {
-    stop: &'a Stop,
-    heard: &'a Heard,
+struct Lent {
+    stop: Stop,
+    heard: Arc<Heard>,
 }
 
-impl<'a> Lent<'a> {
-    fn new(stop: &'a Stop, heard: &'a Heard) -> Self {
+impl Lent {
+    fn new(stop: &Stop, heard: &Arc<Heard>) -> Self {
         stop.set_lent(true);
         heard.lent.store(true, Ordering::SeqCst);
-        Self { stop, heard }
+        Self { stop: stop.clone(), heard: Arc::clone(heard) }
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for Lent {
     fn drop(&mut self) {
         self.heard.lent.store(false, Ordering::SeqCst);
         self.stop.set_lent(false);
     }
 }
 
-fn reading(input: BorrowedFd<'_>) -> PollFd<'_> {
-    PollFd::from_borrowed_fd(input, PollFlags::IN)
-}
-
 fn is_readable(line: &Line) -> bool {
-    ready(&mut [reading(line.input())], Some(Instant::now()))
+    ready(&mut [PollFd::from_borrowed_fd(line.input(), PollFlags::IN)], Some(Instant::now()))
 }
 
 /// Hears what concerns the terminal. Returns whether continuations are heard.

@@ -329,7 +329,7 @@ fn program() {
                         }
                         b'e' => {
                             let mut command = std::process::Command::new("sh");
-                            let status = tty.lend(|| command.arg("-c").arg("read line; echo got $line").status());
+                            let status = tty.lend(|| command.arg("-c").arg(LENT_TO).status());
                             say(&mut tty, &format!("lent {}", status.is_ok()));
                         }
                         b'!' => {
@@ -354,6 +354,9 @@ fn program() {
         }
     }
 }
+
+/// What the terminal is lent to: says when it has it, and when it goes on after a stop; ends with Ctrl-C.
+const LENT_TO: &str = "trap 'echo back again' CONT; trap 'exit 1' INT; echo go on; while :; do sleep 0.05; done";
 
 /// How a shell starts the program.
 fn command() -> String {
@@ -417,11 +420,14 @@ fn a_shell_gets_the_terminal_and_gives_it_back() {
     pty.wait_for(|shown| shown.matches("<Resumed>").count() == 3);
     pty.master.resize(size(90, 30)).unwrap();
     pty.wait_text("<size 90x30>");
-    // An INT meant for another program, then one key more.
+    // Another program has the terminal: it may be stopped, and be ended by Ctrl-C, and we live on.
     pty.type_in("e");
-    pty.wait_for(|shown| shown.matches("\x1b[23;2t").count() == 3);
-    pty.type_in("word\n");
-    pty.wait_text("got word");
+    pty.wait_text("\x1b[23;2tgo on\r\n");
+    pty.type_in("\x1a");
+    pty.wait_for(|shown| shown.ends_with("$ "));
+    pty.type_in("fg\n");
+    pty.wait_text("back again\r\n");
+    pty.type_in("\x03");
     pty.wait_text("<lent true>");
     pty.type_in("x");
     pty.wait_text("<key 120>");
