@@ -1,19 +1,21 @@
 //! The input line: a draft that is edited, its caret, what was done to it and what was cut out. Pure; it knows neither keys'
 //! bytes nor the screen.
 //!
-//! The caret always stands between grapheme clusters. A long paste is one character of the draft, its chip.
+//! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
 
 mod change;
 mod command;
 pub mod draft;
 mod kill;
 pub mod layout;
+pub mod search;
 mod segment;
 #[cfg(test)]
 mod tests;
 mod text;
 mod undo;
 pub mod vi;
+pub mod walk;
 mod wrap;
 
 use std::ops::Range;
