@@ -1,10 +1,12 @@
 //! The input line: a draft that is edited, its caret, what was done to it and what was cut out. Pure; it knows neither keys'
 //! bytes nor the screen.
 //!
-//! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
+//! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one, [`complete`] says which word could be
+//! completed. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
 
 mod change;
 mod command;
+pub mod complete;
 pub mod draft;
 mod kill;
 pub mod layout;
