@@ -20,6 +20,7 @@ use crate::front::command::{self, Form};
 use crate::front::out::{Colour, Out};
 use crate::front::print::one_shot::{Asked, Goal};
 use crate::front::print::{Format, Printer, Style, Talk, demo, one_shot};
+use crate::front::repl::{self, run::Chat};
 use crate::front::stdin::Reading;
 use crate::front::stop::Stop;
 use crate::front::wire;
@@ -140,20 +141,23 @@ fn task(
     let one_shot = task.print
         || !rustix::termios::isatty(rustix::stdio::stdin())
         || !rustix::termios::isatty(rustix::stdio::stdout());
-    if !one_shot {
-        return Err(Error::usage("the interactive chat is not built yet").hint("agent -p \"what to do\" does one task"));
-    }
     let loaded = config::load(env, flags)?;
-    for notice in &loaded.notices {
-        printer.event(&Event::Notice(notice.clone()));
-    }
-    let choice = choose(&loaded, env, stop.cancel())?;
     let session = match (&task.session, task.resume) {
         (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
         (None, true) => Which::Open(Selector::Newest),
         (None, false) if task.no_session => Which::Unkept,
         (None, false) => Which::New,
     };
+    if !one_shot {
+        let first = Some(task.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
+        let colour = colour(task.output.color);
+        let (env, flags) = (env.clone(), flags.clone());
+        return repl::run::run(Chat { loaded, flags, env, clock, session, first, colour, performs: false }, stop);
+    }
+    for notice in &loaded.notices {
+        printer.event(&Event::Notice(notice.clone()));
+    }
+    let choice = choose(&loaded, env, stop.cancel())?;
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session })?;
     one_shot::run(assembled, &Asked::new(task.prompt.clone(), reading), Goal::Answer, stop, printer)
 }

@@ -87,6 +87,8 @@ pub struct Assembled {
     pub notices: Vec<Notice>,
     /// Where it works; front ends attach files by it.
     pub workspace: Arc<Workspace>,
+    /// Runs a person's own commands, whatever tools are on offer.
+    pub shell: Arc<dyn Tool>,
     /// What is allowed, where a person can change that while it runs.
     pub rights: Option<Arc<Rights>>,
 }
@@ -137,7 +139,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let mut notices = Vec::new();
     let rules = rights::rules(loaded, env, &mut notices)?;
     let tools = tools(loaded, env, &workspace, &rules.deny, &seen, mask.clone())?;
-    let Tools { toolbox: tools, withheld: hidden, notice: misspelt } = tools;
+    let Tools { toolbox: tools, shell, withheld: hidden, notice: misspelt } = tools;
     let Asked { model, recorded, notice: untrusted } = model(&choice, loaded, env)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
@@ -180,7 +182,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         opening,
         recorded,
     };
-    Ok(Assembled { agent, notices, workspace, rights })
+    Ok(Assembled { agent, notices, workspace, shell, rights })
 }
 
 /// A gate, and what it goes by where that may change.
@@ -245,6 +247,7 @@ pub fn toolbox(
 /// The tools of these settings, and what belongs to them.
 struct Tools {
     toolbox: Toolbox,
+    shell: Arc<dyn Tool>,
     /// The names of the variables that are kept from commands.
     withheld: Vec<String>,
     /// What a person should know.
@@ -288,6 +291,7 @@ fn tools(
     };
     let shell = ExecuteBash::new(shell).map_err(|problem| wrong(loaded, "bash.env", None, problem))?;
     let withheld = shell.withheld().to_vec();
+    let shell: Arc<dyn Tool> = Arc::new(shell);
     let all: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
         Arc::new(ListFiles::new(closed(&["list_files"])?, limits("list_files", list::LIMITS))),
@@ -295,7 +299,7 @@ fn tools(
         Arc::new(SearchFiles::new(closed(&["search_files", "read_file"])?, limits("search_files", search::LIMITS))),
         Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
-        Arc::new(shell),
+        Arc::clone(&shell),
     ];
     let names: Vec<&str> = all.iter().map(|tool| tool.spec().name).collect();
     let notice = names::check(loaded, &names)?;
@@ -303,7 +307,7 @@ fn tools(
         let name = tool.spec().name;
         (enabled.is_empty() || enabled.is_match(name)) && !disabled.is_match(name)
     };
-    Ok(Tools { toolbox: Toolbox::new(all.into_iter().filter(wanted).collect()), withheld, notice })
+    Ok(Tools { toolbox: Toolbox::new(all.into_iter().filter(wanted).collect()), shell, withheld, notice })
 }
 
 fn globs(loaded: &Loaded, key: &str, patterns: &[String]) -> Result<GlobSet, Error> {

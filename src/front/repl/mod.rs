@@ -1,10 +1,19 @@
 //! The interactive chat: keys and events in, a screen out.
 //!
-//! [`key`] says what was pressed, [`editor`] is the input line, [`complete`] what a word of it may become, [`view`] turns what there is to show into styled text, all
-//! of it pure; [`screen`] turns that into bytes.
+//! [`message`] names everything that can happen and be wanted. [`update`] decides, [`state`] is what there is, and
+//! [`state::frame`] shows it; all of it pure, as are [`key`], [`editor`], [`view`] and [`screen`]. [`run`] is the loop that
+//! feeds them; [`host`] carries out what they want, with the [`worker`] that owns the agent and the [`keeper`] of files.
 
 pub mod complete;
 pub mod editor;
+pub mod host;
+pub mod keeper;
 pub mod key;
+pub mod message;
+mod report;
+pub mod run;
 pub mod screen;
+pub mod state;
+pub mod update;
 pub mod view;
+pub mod worker;

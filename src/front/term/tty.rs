@@ -15,6 +15,8 @@ use super::job;
 use super::line::{Line, Moved, ready};
 use super::mailbox::{Wake, Waker};
 use super::modes::{Caret, Modes};
+use rustix::termios::SpecialCodeIndex;
+
 use crate::base::cancel::Registration;
 use crate::base::env::Env;
 use crate::front::stop::Stop;
@@ -186,6 +188,12 @@ impl Tty {
     /// Columns and rows, now. From `COLUMNS` and `LINES` where the terminal does not know, else 80 and 24.
     pub fn size(&self) -> Size {
         self.guard.line().size().map_or(self.size, |(columns, rows)| Size { columns, rows })
+    }
+
+    /// The byte that the Backspace key sends here, as the terminal's settings have it; DEL where they cannot be read.
+    pub fn erase(&self) -> u8 {
+        let settings = self.guard.line().settings();
+        settings.map_or(0x7f, |settings| settings.special_codes[SpecialCodeIndex::VERASE])
     }
 
     /// The bytes of [`Woken::Input`], until the next wait.

@@ -54,6 +54,11 @@ impl Rights {
         state.unsaved = Some(grant);
     }
 
+    /// Every call above safe is asked about from here on.
+    pub fn ask_each(&self) {
+        self.state().judge.authority = Authority::AskEach;
+    }
+
     /// The grant that the session has yet to keep. Whoever takes it keeps it.
     pub fn take_unsaved(&self) -> Option<Grant> {
         self.state().unsaved.take()

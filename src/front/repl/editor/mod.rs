@@ -1,8 +1,8 @@
 //! The input line: a draft that is edited, its caret, what was done to it and what was cut out. Pure; it knows neither keys'
 //! bytes nor the screen.
 //!
-//! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one, [`complete`] says which word could be
-//! completed. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
+//! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one, [`complete`] is the draft as
+//! those see it who complete its words. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
 
 mod change;
 mod command;

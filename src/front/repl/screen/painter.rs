@@ -127,16 +127,17 @@ impl Painter {
         };
         let (above, height) = (self.rows_above(&shown), self.height(&shown));
         self.settle(None);
+        let second = above > 0 || (self.displaced.is_none() && height > 1);
         let mut writer = Writer::new(out, above, None);
         writer.begin();
         match leave {
             Leave::Standing => {
                 writer.go(height - 1, 0);
                 writer.new_row();
+                writer.erase_below();
             }
-            Leave::Erased => writer.go(0, 0),
+            Leave::Erased => writer.erase_region(second),
         }
-        writer.erase_below();
         if !shown.visible {
             writer.show();
         }
@@ -206,9 +207,9 @@ impl Painter {
             writer.hide();
         }
         match shown {
-            Some(_) => {
-                writer.go(0, 0);
-                writer.erase_below();
+            Some(shown) => {
+                let second = above > 0 || (self.displaced.is_none() && self.height(shown) > 1);
+                writer.erase_region(second);
             }
             None => writer.fresh_row(self.columns),
         }

@@ -85,6 +85,18 @@ impl<'a> Writer<'a> {
         self.out.push_str("\x1b[J");
     }
 
+    /// Empties the region from its first row on, and goes to its first column. `second` says that there certainly is a
+    /// second row: tmux takes a screen that is erased from its very first cell for one to be kept, and moves it into the
+    /// scrollback.
+    pub fn erase_region(&mut self, second: bool) {
+        self.wipe(0);
+        if second {
+            self.go(1, 0);
+        }
+        self.erase_below();
+        self.go(0, 0);
+    }
+
     /// Empties a row and goes to its first column.
     pub fn wipe(&mut self, row: usize) {
         self.go(row, 0);

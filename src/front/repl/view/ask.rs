@@ -73,6 +73,8 @@ pub enum Focus {
     Question(Option<usize>),
     /// To the draft, because something was being typed.
     Draft,
+    /// To the draft, which will be the answer.
+    Instead,
 }
 
 impl Kind {
@@ -257,10 +259,11 @@ fn answers(question: &Question, look: &Look) -> Vec<Line<'static>> {
     let (selected, hints) = match question.focus {
         Focus::Question(selected) => (selected, ["tab: say something instead", "tab: say something"]),
         Focus::Draft => (None, ["tab answers", "tab answers"]),
+        Focus::Instead => (None, ["enter: no, and say this", "enter says it"]),
     };
     let base = match question.focus {
         Focus::Question(_) => Style::new(),
-        Focus::Draft => look.theme.dim,
+        Focus::Draft | Focus::Instead => look.theme.dim,
     };
     let mut rows = Vec::new();
     let mut row = vec![Span::raw(" ".repeat(INDENT))];

@@ -3,12 +3,12 @@
 //! Text from outside comes in clean: `base::text::clean` and `base::text::visible` have been over it.
 
 pub mod ask;
+pub mod code;
 pub mod diff;
+pub mod markdown;
 pub mod notice;
 mod row;
 pub mod status;
-pub mod code;
-pub mod markdown;
 pub mod theme;
 pub mod tool;
 pub mod transcript;

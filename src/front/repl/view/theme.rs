@@ -157,6 +157,16 @@ impl Theme {
         self
     }
 
+    /// Everything as quiet as facts are.
+    pub fn faded(&self) -> Self {
+        let mut faded = self.clone();
+        let dim = self.dim;
+        for (_, style) in faded.roles() {
+            *style = dim.add_modifier(style.add_modifier - Modifier::DIM);
+        }
+        faded
+    }
+
     /// Every role by the name it has in a file.
     fn roles(&mut self) -> [(&'static str, &mut Style); 21] {
         let Self {

@@ -1,0 +1,217 @@
+//! Carries out what `update` wants done: hands it to the agent's thread, the keeper, the file index, or the terminal.
+//!
+//! Decides nothing. What takes time goes to a thread; only an editor of the person's own is waited for.
+
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::mpsc as jobs;
+use std::thread;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::base::env::Env;
+use crate::front::term::announce;
+use crate::front::term::caps::Caps;
+use crate::front::term::mailbox::Sender;
+use crate::kernel::inbox::{Inbox, Letter};
+use crate::model::message::Part;
+use crate::product::agent::attach::attachments;
+use crate::product::error::Error;
+use crate::product::provider::key::known_secrets;
+use crate::product::tool::workspace::Workspace;
+
+use super::complete::index::FileIndex;
+use super::editor::draft::Draft;
+use super::keeper::Job;
+use super::message::{Cmd, Msg, News, Order, Report};
+use super::state::State;
+use super::worker::{self, Setup};
+
+/// What the terminal has to do itself.
+#[derive(Debug)]
+pub enum Act {
+    /// Write these bytes; they move no cursor.
+    Write(String),
+    /// Hand the terminal back to the shell.
+    Suspend,
+    /// Have this text edited.
+    Edit(String),
+    /// Paint everything anew.
+    Redraw,
+    /// Leave.
+    Leave(u8),
+}
+
+/// Everybody who does something.
+pub struct Host {
+    /// What everything is made of.
+    pub setup: Arc<Setup>,
+    /// The agent's thread.
+    pub orders: UnboundedSender<Order>,
+    /// The keeper's thread.
+    pub jobs: jobs::Sender<Job>,
+    /// Where answers go.
+    pub news: Sender<Msg>,
+    /// What is known of the terminal.
+    pub caps: Caps,
+    index: Option<FileIndex>,
+}
+
+impl Host {
+    /// A host of these.
+    pub fn new(
+        setup: Arc<Setup>,
+        orders: UnboundedSender<Order>,
+        jobs: jobs::Sender<Job>,
+        news: Sender<Msg>,
+        caps: Caps,
+    ) -> Self {
+        Self { setup, orders, jobs, news, caps, index: None }
+    }
+
+    /// Does what can be done without the terminal, and returns what cannot.
+    pub fn carry_out(&mut self, cmd: Cmd, state: &State) -> Option<Act> {
+        match cmd {
+            Cmd::Order(order) => self.order(order),
+            Cmd::Steer { id, draft } => {
+                if let Some(session) = &state.session {
+                    self.steer(id, draft, session.inbox.clone(), Arc::clone(&session.workspace));
+                }
+            }
+            Cmd::TakeBack(id) => {
+                if let Some(session) = &state.session {
+                    session.inbox.take_back(id);
+                }
+            }
+            // Whoever asked may have been stopped meanwhile.
+            Cmd::Answer(reply, answer) => drop(reply.0.send(answer)),
+            Cmd::Grant(grant) => {
+                if let Some(session) = &state.session {
+                    session.rights.set_grant(grant);
+                }
+            }
+            Cmd::AskEach => {
+                if let Some(session) = &state.session {
+                    session.rights.ask_each();
+                }
+            }
+            Cmd::Find { generation, query } => {
+                if let Some(index) = self.index(state) {
+                    index.ask(generation, &query);
+                }
+            }
+            Cmd::FindNothing => {
+                if let Some(index) = &mut self.index {
+                    index.rest();
+                }
+            }
+            Cmd::Found(path) => {
+                if let Some(index) = &mut self.index {
+                    index.used(&path);
+                }
+            }
+            Cmd::Remember(text) => self.job(Job::Remember(text)),
+            Cmd::KeepDraft(draft) => self.job(Job::KeepDraft(draft)),
+            Cmd::ListSessions => self.job(Job::ListSessions),
+            Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),
+            Cmd::Tell(report @ (Report::Context | Report::WholeContext)) => self.order(Order::Tell(report)),
+            Cmd::Tell(report @ (Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions)) => {
+                self.job(Job::Tell(report));
+            }
+            Cmd::Copy(text) => return self.copy(&text),
+            Cmd::Announce(text) => {
+                let notifier = self.caps.notifier(&self.setup.loaded.settings.ui.notify);
+                let bytes = announce::notification(notifier, self.caps.wrap(), "viola", &text);
+                return Some(Act::Write(bytes)).filter(|_| !matches!(notifier, announce::Notifier::Off));
+            }
+            Cmd::Edit(text) => return Some(Act::Edit(text)),
+            Cmd::Suspend => return Some(Act::Suspend),
+            Cmd::Redraw => return Some(Act::Redraw),
+            Cmd::Leave(code) => return Some(Act::Leave(code)),
+        }
+        None
+    }
+
+    fn order(&self, order: Order) {
+        if self.orders.send(order).is_err() {
+            let error = Error::failed("the agent's thread is gone; leave and start again");
+            let _ = self.news.send(Msg::News(News::Refused(error)));
+        }
+    }
+
+    fn job(&self, job: Job) {
+        // Without the keeper nothing is kept; it has said so itself.
+        let _ = self.jobs.send(job);
+    }
+
+    fn index(&mut self, state: &State) -> Option<&mut FileIndex> {
+        if self.index.is_none() {
+            let workspace = Arc::clone(&state.session.as_ref()?.workspace);
+            let news = self.news.clone();
+            let found = move |found| drop(news.send(Msg::Found(found)));
+            self.index = Some(FileIndex::new(workspace, self.setup.env.home.clone(), found));
+        }
+        self.index.as_mut()
+    }
+
+    /// Files that the text names are read on a thread: their disk may be slow.
+    fn steer(&self, id: u64, draft: Draft, inbox: Inbox, workspace: Arc<Workspace>) {
+        let typed = worker::typed(&draft);
+        if !typed.contains('@') {
+            return inbox.put(Letter { id, said: vec![Part::Text(draft.text())] });
+        }
+        let read = move || {
+            let (files, _) = attachments(&typed, &workspace);
+            let said = files.into_iter().chain([draft.text()]).map(Part::Text).collect();
+            inbox.put(Letter { id, said });
+        };
+        // Without a thread the message waits for the end of the task.
+        let _ = thread::Builder::new().name("attach".to_owned()).spawn(read);
+    }
+
+    fn copy(&self, text: &str) -> Option<Act> {
+        let bytes = announce::clipboard(text, self.caps.wrap());
+        let told = match &bytes {
+            Some(_) => "The last answer was given to the terminal's clipboard.",
+            None => "The last answer is too long for the terminal's clipboard.",
+        };
+        let _ = self.news.send(Msg::Told(told.to_owned()));
+        bytes.map(Act::Write)
+    }
+
+    /// Has a text edited in the person's own editor, which has the terminal meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, it failed, or what it wrote cannot be read. The draft is then as it was.
+    pub fn edited(&self, text: &str) -> Result<String, Error> {
+        let env = &self.setup.env;
+        let cannot = |error: std::io::Error| Error::failed("the draft cannot be put into a file").caused_by(error);
+        let file = tempfile::Builder::new().prefix("viola-").suffix(".md").tempfile().map_err(cannot)?;
+        fs::write(file.path(), text).map_err(cannot)?;
+        let editor = env.var("VISUAL").or_else(|| env.var("EDITOR")).unwrap_or("vi");
+        let status = editor_command(env, editor, &self.setup).arg(file.path()).status();
+        match status {
+            Ok(status) if status.success() => {
+                let text = fs::read_to_string(file.path()).map_err(cannot)?;
+                Ok(text.strip_suffix('\n').unwrap_or(&text).replace("\r\n", "\n"))
+            }
+            Ok(status) => Err(Error::failed(format!("{editor} ended with {status}; the draft is as it was"))),
+            Err(error) => Err(Error::failed(format!("{editor} cannot be started"))
+                .caused_by(error)
+                .hint("VISUAL or EDITOR names another one")),
+        }
+    }
+}
+
+/// The editor, as a shell would start it: the variable may hold arguments. It sees no keys.
+#[expect(clippy::disallowed_methods, reason = "the person's own editor, in the foreground, on their own terminal")]
+fn editor_command(env: &Env, editor: &str, setup: &Setup) -> Command {
+    let secrets = known_secrets(&setup.loaded, env, None);
+    let is_secret = |value: &std::ffi::OsStr| secrets.iter().any(|secret| value == secret.expose());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).current_dir(&env.cwd).env_clear();
+    command.envs(env.vars.iter().filter(|(_, value)| !is_secret(value)));
+    command
+}

@@ -1,0 +1,176 @@
+//! What the chat keeps on disk and looks up there, on a thread of its own: earlier drafts, the draft at hand, the list of
+//! sessions, themes, reports. A slow disk holds up no key.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+use crate::base::panic::caught;
+use crate::base::text::mask::Mask;
+use crate::front::term::mailbox::Sender;
+use crate::product::auth::secret::Secret;
+use crate::product::error::Error;
+use crate::product::files::FileError;
+use crate::product::history::drafts::{Drafts, Piece as Kept};
+use crate::product::history::{self, History};
+use crate::product::provider::key::known_secrets;
+use crate::product::session::picks::picks;
+use crate::product::session::store::Store;
+
+use super::editor::draft::{Draft, Piece};
+use super::message::{Msg, News, Report};
+use super::report;
+use super::view::theme::{Depth, Theme};
+use super::worker::Setup;
+
+/// Something to be kept or looked up.
+#[derive(Debug)]
+pub enum Job {
+    /// Keep what was sent.
+    Remember(String),
+    /// Keep what has been written so far.
+    KeepDraft(Draft),
+    /// List the sessions of this directory.
+    ListSessions,
+    /// Read a theme.
+    Theme {
+        /// Its name.
+        name: String,
+        /// How many colours there are.
+        depth: Depth,
+    },
+    /// Report something that needs no session.
+    Tell(Report),
+}
+
+/// Works until nobody has jobs any more. Tells first what is there from earlier runs.
+pub fn run(setup: &Setup, jobs: &Receiver<Job>, news: &Sender<Msg>) {
+    let secrets = known_secrets(&setup.loaded, &setup.env, None);
+    let data = &setup.loaded.paths.data_dir;
+    let mask = Mask::new(secrets.iter().map(Secret::expose));
+    let history = History::new(data.join(history::FILE), &setup.env.cwd, mask.clone());
+    let drafts = Drafts::new(data.join("drafts"), &setup.env.cwd, mask);
+    let mut keeper = Keeper { setup, news, history, drafts, complained: false };
+    keeper.begin();
+    while let Ok(job) = jobs.recv() {
+        // A defect in one job must not lose the drafts that come after it.
+        if let Err(defect) = caught(|| keeper.carry_out(job)) {
+            keeper.tell(News::Refused(Error::failed(format!("internal error: {defect}"))));
+        }
+    }
+}
+
+struct Keeper<'a> {
+    setup: &'a Setup,
+    news: &'a Sender<Msg>,
+    history: History,
+    drafts: Drafts,
+    /// Whether it was told that something cannot be kept: once is enough.
+    complained: bool,
+}
+
+impl Keeper<'_> {
+    fn tell(&self, news: News) {
+        // Nobody listens any more once the chat is left.
+        let _ = self.news.send(Msg::News(news));
+    }
+
+    fn begin(&mut self) {
+        let earlier = self.history.load(history::USUAL_LIMIT).unwrap_or_else(|error| {
+            self.complain(error);
+            Vec::new()
+        });
+        let draft = self.drafts.recover().unwrap_or_else(|error| {
+            self.complain(error);
+            Vec::new()
+        });
+        let pieces = draft.into_iter().map(|piece| match piece {
+            Kept::Typed(text) => Piece::Typed(text),
+            Kept::Pasted(text) => Piece::Pasted(text),
+        });
+        let _ = self.news.send(Msg::Recalled { earlier, draft: Draft { pieces: pieces.collect() } });
+    }
+
+    fn complain(&mut self, error: FileError) {
+        if !self.complained {
+            self.complained = true;
+            self.tell(News::Refused(Error::failed("what is written here is not kept").caused_by(error)));
+        }
+    }
+
+    fn carry_out(&mut self, job: Job) {
+        let now = self.setup.clock.now_ms();
+        match job {
+            Job::Remember(text) => {
+                if let Err(error) = self.history.add(&text, now) {
+                    self.complain(error);
+                }
+            }
+            Job::KeepDraft(draft) => {
+                let pieces = draft.pieces.into_iter().map(|piece| match piece {
+                    Piece::Typed(text) => Kept::Typed(text),
+                    Piece::Pasted(text) => Kept::Pasted(text),
+                });
+                if let Err(error) = self.drafts.save(&pieces.collect::<Vec<_>>(), now) {
+                    self.complain(error);
+                }
+            }
+            Job::ListSessions => {
+                let store = Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock);
+                let picks = picks(&store.list(&self.setup.env.cwd).infos, now);
+                let _ = self.news.send(Msg::Sessions(picks));
+            }
+            Job::Theme { name, depth } => match theme(&name, depth, &self.setup.loaded.paths.config_dir) {
+                Ok(theme) => {
+                    let _ = self.news.send(Msg::Theme { name, theme: theme.map(Box::new) });
+                }
+                Err(error) => self.tell(News::Refused(error)),
+            },
+            Job::Tell(what) => match report::of_program(what, self.setup) {
+                Ok(text) => self.tell(News::Told(text)),
+                Err(error) => self.tell(News::Refused(error)),
+            },
+        }
+    }
+}
+
+/// A theme of the user's own, or `None` for one that is built in.
+///
+/// # Errors
+///
+/// Usage: there is none of that name, or it says something that is no theme.
+pub fn theme(name: &str, depth: Depth, config_dir: &Path) -> Result<Option<Theme>, Error> {
+    if Theme::NAMES.contains(&name) {
+        return Ok(None);
+    }
+    let path = theme_file(config_dir, name);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        let known = names(config_dir).join(", ");
+        Error::usage(format!("there is no theme {name:?}: cannot read {}", path.display()))
+            .caused_by(error)
+            .hint(format!("themes: {known}"))
+    })?;
+    let wrong = |problem| Error::usage(format!("{}: {problem}", path.display()));
+    Theme::parse(&text, depth).map(Some).map_err(wrong)
+}
+
+/// The names of all themes: those built in, then the user's own.
+pub fn names(config_dir: &Path) -> Vec<String> {
+    let own = fs::read_dir(config_dir.join(THEMES)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let json = own.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let mut own: Vec<String> = json
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .filter(|name| !Theme::NAMES.contains(&name.as_str()))
+        .collect();
+    own.sort_unstable();
+    Theme::NAMES.iter().map(|name| (*name).to_owned()).chain(own).collect()
+}
+
+/// Where the user's own themes are, in the configuration folder.
+const THEMES: &str = "themes";
+
+fn theme_file(config_dir: &Path, name: &str) -> PathBuf {
+    // A name is no way out of the folder.
+    let name: String = name.chars().filter(|letter| *letter != '/').collect();
+    config_dir.join(THEMES).join(format!("{name}.json"))
+}

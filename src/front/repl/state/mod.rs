@@ -1,0 +1,320 @@
+//! Everything the chat knows: what is written, what runs, what is asked, what is open. Changed by `update` alone, shown by
+//! [`frame`]; neither a clock nor the terminal is known here, the time comes with each message.
+
+pub mod frame;
+pub mod paper;
+mod turn;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::cancel::Cancel;
+use crate::kernel::inbox::Inbox;
+use crate::model::ModelInfo;
+use crate::product::permission::Rights;
+use crate::product::tool::workspace::Workspace;
+
+use super::complete::Completion;
+use super::complete::picker::Picker;
+use super::editor::draft::Draft;
+use super::editor::search::Search;
+use super::editor::walk::Walk;
+use super::editor::{Editing, Editor};
+use super::key::keymap::Keymap;
+use super::message::Reply;
+use super::view::ask::Question;
+use super::view::notice::Banner;
+use super::view::status::{Status, StatusEvent};
+use super::view::theme::{Background, Depth, Theme};
+use super::view::{Block, Look};
+use paper::Paper;
+pub use turn::{Done, Turn};
+
+/// Everything the chat knows.
+pub struct State {
+    /// The time since the start.
+    pub now: Duration,
+    /// How things look.
+    pub look: Look,
+    /// Rows of the screen.
+    pub rows: usize,
+    /// The draft.
+    pub editor: Editor,
+    /// What keys mean.
+    pub keymap: Keymap,
+    /// What is finished and not painted yet.
+    pub paper: Paper,
+    /// What the agent is saying and doing.
+    pub turn: Turn,
+    /// What runs.
+    pub task: Option<Task>,
+    /// What a person has to answer.
+    pub asked: Option<Asked>,
+    /// What was written while something ran.
+    pub waiting: Vec<Waiting>,
+    /// What lies over the prompt.
+    pub overlay: Overlay,
+    /// Earlier drafts, oldest first.
+    pub earlier: Vec<Draft>,
+    /// Where Up has come to among them.
+    pub walk: Walk,
+    /// The status line.
+    pub status: Status,
+    /// The open session.
+    pub session: Option<Open>,
+    /// What is switched on.
+    pub switches: Switches,
+    /// What the colours are made of.
+    pub palette: Palette,
+    /// The first line of a session, but for the model.
+    pub banner: Banner,
+    /// The last answer, as it was written.
+    pub answer: String,
+    /// When things happened that the next key depends on.
+    pub times: Times,
+    /// What is kept of what has been written; to know when there is something new.
+    pub kept_draft: Draft,
+    /// The number of the last message that waited.
+    pub letters: u64,
+    /// The number of the last question to the file index.
+    pub generation: u64,
+    /// A way out that was chosen.
+    pub leaving: Option<u8>,
+}
+
+/// What can be switched while the chat runs.
+#[derive(Clone, Debug)]
+pub struct Switches {
+    /// Whether reasoning is shown as it comes, or folded into a line.
+    pub reasoning: bool,
+    /// Whether the window has the focus; `None` where the terminal has not told.
+    pub focused: Option<bool>,
+    /// What runs by itself, and ends the chat when it is over: a demo.
+    pub performance: Option<Performance>,
+}
+
+/// What the colours are made of.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    /// The theme's name.
+    pub name: String,
+    /// All there are.
+    pub names: Vec<String>,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+    /// What it said of its background.
+    pub background: Option<Background>,
+    /// Whether there are colours at all.
+    pub colour: bool,
+}
+
+impl Palette {
+    /// The colours of a theme that is built in, or of `own`.
+    pub fn theme(&self, own: Option<Theme>) -> Theme {
+        let built_in = || Theme::named(&self.name, self.depth, self.background);
+        let theme = own.or_else(built_in).unwrap_or_else(Theme::ansi);
+        if self.colour { theme } else { theme.without_colour() }
+    }
+}
+
+/// A chat that plays by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performance {
+    /// Whether the last command succeeded.
+    pub green: bool,
+}
+
+/// Something that runs and can be stopped.
+#[derive(Debug)]
+pub struct Task {
+    /// What kind it is.
+    pub kind: TaskKind,
+    /// Since when.
+    pub since: Duration,
+    /// Thrown to stop it.
+    pub cancel: Cancel,
+    /// When a person stopped it.
+    pub stopped: Option<Duration>,
+}
+
+/// What kind of task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// The agent works.
+    Agent,
+    /// A shell line of the person's own.
+    Shell,
+}
+
+/// A question that is open.
+#[derive(Debug)]
+pub struct Asked {
+    /// What is shown, and who gets the keys.
+    pub question: Question,
+    /// Where the answer goes.
+    pub reply: Reply,
+}
+
+/// Something that was written while something ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its number; letters in the inbox have the same.
+    pub id: u64,
+    /// What was written.
+    pub draft: Draft,
+    /// When it is delivered.
+    pub way: Way,
+}
+
+/// When something is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Between two turns of the running task.
+    Steers,
+    /// After the running task.
+    Follows,
+}
+
+/// What lies over the prompt and gets keys first.
+#[derive(Debug)]
+pub enum Overlay {
+    /// Nothing.
+    None,
+    /// Ways to go on with the word before the caret.
+    Completion(Completion),
+    /// A list to choose from.
+    Picker(Picker, Choice),
+    /// A search through earlier drafts.
+    Search(Search),
+}
+
+/// What a list is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// A session to go on with, in the order of the list.
+    Sessions(Vec<String>),
+    /// A theme.
+    Themes,
+    /// What may run.
+    Grants,
+}
+
+/// The session that is open.
+#[derive(Debug)]
+pub struct Open {
+    /// Its id.
+    pub id: String,
+    /// Whether it is kept on disk.
+    pub kept: bool,
+    /// Who answers.
+    pub info: ModelInfo,
+    /// What may run.
+    pub rights: Arc<Rights>,
+    /// Where messages for a running task go.
+    pub inbox: Inbox,
+    /// Where it works.
+    pub workspace: Arc<Workspace>,
+    /// Whether anything was said in it.
+    pub begun: bool,
+}
+
+/// When things happened that the next key depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// The last key that was pressed.
+    pub key: Option<Duration>,
+    /// The last Ctrl-C.
+    pub interrupt: Option<Duration>,
+    /// The last change of the draft.
+    pub draft: Option<Duration>,
+}
+
+/// What a chat begins with.
+pub struct Start {
+    /// The marks, and the screen's width.
+    pub look: Look,
+    /// Rows of the screen.
+    pub rows: usize,
+    /// What the colours are made of.
+    pub palette: Palette,
+    /// What keys mean.
+    pub keymap: Keymap,
+    /// How a draft is edited.
+    pub editing: Editing,
+    /// The first line of a session, but for the model.
+    pub banner: Banner,
+    /// What is switched on.
+    pub switches: Switches,
+}
+
+impl State {
+    /// A chat that has just begun.
+    pub fn new(start: Start) -> Self {
+        let Start { look, rows, palette, keymap, editing, banner, switches } = start;
+        let mut status = Status::new();
+        status.emit(StatusEvent::Place { cwd: banner.folder.clone(), branch: banner.branch.clone() });
+        Self {
+            now: Duration::ZERO,
+            look,
+            rows,
+            editor: Editor::new(editing),
+            keymap,
+            paper: Paper::default(),
+            turn: Turn::default(),
+            task: None,
+            asked: None,
+            waiting: Vec::new(),
+            overlay: Overlay::None,
+            earlier: Vec::new(),
+            walk: Walk::default(),
+            status,
+            session: None,
+            switches,
+            palette,
+            banner,
+            answer: String::new(),
+            times: Times::default(),
+            kept_draft: Draft::default(),
+            letters: 0,
+            generation: 0,
+            leaving: None,
+        }
+    }
+
+    /// When the state wants to hear of the time again; `None` while nothing moves by itself.
+    pub fn deadline(&self) -> Option<Duration> {
+        let draft = self.times.draft.map(|changed| changed + DRAFT_PAUSE);
+        let looked_at = self.switches.focused != Some(false);
+        let motion = self.task.as_ref().filter(|_| looked_at).and_then(|task| {
+            let elapsed = self.now.saturating_sub(task.since);
+            let stays = self.status.stays(elapsed)?;
+            let breath = self.turn.has_calls().then(|| BREATH - rest_of(self.now, BREATH));
+            Some(self.now + breath.map_or(stays, |breath| breath.min(stays)))
+        });
+        let armed = self.times.interrupt.map(|pressed| pressed + TWICE);
+        [draft, motion, armed].into_iter().flatten().min()
+    }
+
+    /// Whether a second Ctrl-C leaves.
+    pub fn is_armed(&self) -> bool {
+        self.times.interrupt.is_some_and(|pressed| self.now < pressed + TWICE)
+    }
+
+    /// Takes what is to be painted for good.
+    pub fn take_finished(&mut self) -> Vec<Block> {
+        self.paper.take()
+    }
+}
+
+/// How long a draft rests before it is kept.
+pub const DRAFT_PAUSE: Duration = Duration::from_millis(400);
+/// Two presses of Ctrl-C within this time leave (issue: twice within 1 s quits).
+pub const TWICE: Duration = Duration::from_secs(1);
+/// One step of the breathing mark: 4 a second.
+const BREATH: Duration = Duration::from_millis(250);
+
+/// How far a time is into its last step.
+fn rest_of(time: Duration, step: Duration) -> Duration {
+    let (time, step) = (time.as_millis(), step.as_millis().max(1));
+    Duration::from_millis(u64::try_from(time % step).unwrap_or_default())
+}

@@ -1,0 +1,142 @@
+//! A question is open: which keys answer it, and which do not.
+//!
+//! No letter outside the Latin ones grants, a paste never answers, and neither does a key that was meant for something
+//! else because it came within half a second before the question (INTERFACES 8).
+
+use std::time::Duration;
+
+use crate::front::repl::key::{Code, Key, Mods};
+use crate::front::repl::message::{Cmd, Reply};
+use crate::front::repl::state::paper::Kind;
+use crate::front::repl::state::{Asked, State};
+use crate::front::repl::view::ask::{self, Focus, Kind as Answers};
+use crate::front::repl::view::notice;
+use crate::front::repl::view::status::{Phase, StatusEvent};
+use crate::kernel::port::PendingCall;
+use crate::product::permission::{Answer, Grant, Question, Scope};
+
+use super::{keys, overlay};
+
+/// A key this short before the question was not meant for it.
+const AHEAD: Duration = Duration::from_millis(500);
+
+/// A question comes up.
+pub(super) fn asked(state: &mut State, question: &Question, reply: Reply) -> Vec<Cmd> {
+    let typing = state.times.key.is_some_and(|pressed| state.now < pressed + AHEAD) || !state.editor.is_empty();
+    let focus = if typing { Focus::Draft } else { Focus::Question(None) };
+    let kind = match &question.scope {
+        Scope::Session => Answers::Session,
+        Scope::Call { always } => Answers::Each { prefix: always.as_deref().map(shown_rule) },
+    };
+    let calls = question.calls.iter().map(shown_call).collect();
+    let mut cmds = overlay::close(state);
+    state.turn.fall_silent(state.now, &state.look, &mut state.paper);
+    state.asked = Some(Asked { question: ask::Question { kind, calls, focus }, reply });
+    state.status.emit(StatusEvent::Phase(Phase::Asking));
+    if state.switches.focused == Some(false) {
+        cmds.push(Cmd::Announce("waits for your answer".to_owned()));
+    }
+    cmds
+}
+
+/// What "always" would allow, as the dialog names it: the command's words, else the whole rule.
+fn shown_rule(rule: &str) -> String {
+    let command = rule.strip_prefix("execute_bash(").and_then(|rest| rest.strip_suffix(')'));
+    let words = command.map_or(rule, |command| command.strip_suffix('*').unwrap_or(command));
+    words.trim_end().to_owned()
+}
+
+fn shown_call(pending: &PendingCall) -> ask::Asked {
+    let arguments = pending.call.input.object().cloned().unwrap_or_default();
+    ask::Asked { name: pending.call.name.clone(), arguments, risk: pending.risk, change: None }
+}
+
+/// A key while a question is open. `None`: it is not for the question.
+pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
+    let question = &state.asked.as_ref()?.question;
+    if key.mods != Mods::NONE && key.mods != Mods::SHIFT {
+        return None;
+    }
+    let answers = question.kind.answers(&state.look);
+    let count = answers.len().max(1);
+    let focus = match (question.focus, key.code) {
+        (Focus::Draft | Focus::Instead, Code::Tab)
+        | (Focus::Draft, Code::Up | Code::Down)
+        | (Focus::Instead, Code::Esc) => Focus::Question(None),
+        (Focus::Draft | Focus::Instead, _) => return None,
+        (Focus::Question(_), Code::Tab) => Focus::Instead,
+        (Focus::Question(at), Code::Left | Code::Up) => Focus::Question(Some((at.unwrap_or(0) + count - 1) % count)),
+        (Focus::Question(at), Code::Right | Code::Down) => Focus::Question(Some(at.map_or(0, |at| at + 1) % count)),
+        (Focus::Question(at), Code::Enter) => {
+            let letter = at.and_then(|at| answers.get(at)).map(|(letter, _)| *letter);
+            return Some(letter.map_or_else(Vec::new, |letter| answer_letter(state, letter)));
+        }
+        (Focus::Question(_), Code::Esc) => {
+            return Some(match question.kind {
+                Answers::Session => keys::stop(state),
+                Answers::Each { .. } => answer(state, Answer::Reject { reason: None }),
+            });
+        }
+        (Focus::Question(_), Code::Char(typed)) => match letter_of(typed, &answers) {
+            Some(letter) => return Some(answer_letter(state, letter)),
+            // Somebody writes: the letter and what follows is for the draft.
+            None => Focus::Draft,
+        },
+        (Focus::Question(_), _) => return None,
+    };
+    let wrote = matches!(key.code, Code::Char(_));
+    if let Some(asked) = &mut state.asked {
+        asked.question.focus = focus;
+    }
+    if wrote { None } else { Some(Vec::new()) }
+}
+
+/// The answer that a key stands for: its own Latin letter, or the digit of its place.
+fn letter_of(typed: char, answers: &[(char, String)]) -> Option<char> {
+    if let Some(digit) = typed.to_digit(10) {
+        let place = usize::try_from(digit).ok()?.checked_sub(1)?;
+        return answers.get(place).map(|(letter, _)| *letter);
+    }
+    let typed = typed.to_ascii_lowercase();
+    answers.iter().map(|(letter, _)| *letter).find(|letter| *letter == typed)
+}
+
+fn answer_letter(state: &mut State, letter: char) -> Vec<Cmd> {
+    let Some(asked) = &state.asked else { return Vec::new() };
+    let given = match (&asked.question.kind, letter) {
+        (Answers::Session, 'y') => Answer::Grant(Grant::All),
+        (Answers::Session, 'w') => Answer::Grant(Grant::Write),
+        (Answers::Session, 's') => Answer::Grant(Grant::Safe),
+        (Answers::Session, _) => Answer::Grant(Grant::None),
+        (Answers::Each { .. }, 'y') => Answer::Once,
+        (Answers::Each { .. }, 'a') => Answer::Always,
+        (Answers::Each { .. }, _) => Answer::Reject { reason: None },
+    };
+    answer(state, given)
+}
+
+/// Gives the answer.
+pub(super) fn answer(state: &mut State, answer: Answer) -> Vec<Cmd> {
+    let Some(Asked { question, reply }) = state.asked.take() else { return Vec::new() };
+    let told = match &answer {
+        Answer::Grant(Grant::All) => "all tools may run in this session",
+        Answer::Grant(Grant::Write) => "files may be written in this session, no commands run",
+        Answer::Grant(Grant::Safe) => "only what changes nothing runs in this session",
+        Answer::Grant(Grant::None) => "no tools run in this session",
+        Answer::Once => "this once",
+        Answer::Always => "always, in this project",
+        Answer::Reject { .. } => "no",
+        Answer::Say(_) => "no; the agent is told why",
+    };
+    let block = ask::answered(&question, told, &state.look);
+    state.paper.print(Kind::Notice, block);
+    if let Answer::Say(text) = &answer {
+        let block = notice::said(text, &state.look);
+        state.paper.print(Kind::Person, block);
+    }
+    if let Answer::Grant(grant) = answer {
+        state.status.emit(StatusEvent::Grant(grant.as_str()));
+    }
+    state.status.emit(StatusEvent::Phase(Phase::Running));
+    vec![Cmd::Answer(reply, answer)]
+}

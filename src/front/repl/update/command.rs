@@ -1,0 +1,178 @@
+//! What a slash command does.
+
+use std::fmt::Write as _;
+
+use crate::base::text::numbers::grouped;
+use crate::front::command::slash::{self, Action, Slash};
+use crate::front::repl::key::action::{Action as KeyAction, Edit};
+use crate::front::repl::message::{Cmd, Order, Report, Session};
+use crate::front::repl::state::State;
+use crate::front::repl::state::paper::Kind;
+use crate::front::repl::view::notice;
+use crate::front::repl::view::status::StatusEvent;
+use crate::model::request::Effort;
+use crate::product::permission::Grant;
+use crate::product::session::store::Selector;
+
+use super::{leave, overlay};
+
+/// Runs a command whose argument has been checked.
+pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd> {
+    match command.action {
+        Action::Help => report(state, &help(state)),
+        Action::Keys => report(state, &keys(state)),
+        Action::Cost => report(state, &cost(state)),
+        Action::Tools => vec![Cmd::Tell(Report::Tools)],
+        Action::Config => {
+            let key = Some(argument.to_owned()).filter(|key| !key.is_empty());
+            vec![Cmd::Tell(Report::Config(key))]
+        }
+        Action::Doctor => vec![Cmd::Tell(Report::Doctor)],
+        Action::Sessions => vec![Cmd::Tell(Report::Sessions)],
+        Action::Context if state.task.is_some() => {
+            say(state, "The agent works; the context is shown when it is done.");
+            context(argument)
+        }
+        Action::Context => context(argument),
+        Action::Permissions => match Grant::from_word(argument) {
+            Some(grant) => self::grant(state, grant),
+            None if argument == "ask" => {
+                say(state, "Every call above safe is asked about from now on.");
+                state.status.emit(StatusEvent::Grant("asks each"));
+                vec![Cmd::AskEach]
+            }
+            None => {
+                overlay::grants(state);
+                Vec::new()
+            }
+        },
+        Action::Effort => effort(state, argument),
+        Action::New => open(state, Session::New),
+        Action::Resume if argument.is_empty() => vec![Cmd::ListSessions],
+        Action::Resume => resume(state, argument),
+        Action::Copy if state.answer.trim().is_empty() => {
+            say(state, "There is no answer to copy yet.");
+            Vec::new()
+        }
+        Action::Copy => vec![Cmd::Copy(state.answer.clone())],
+        Action::Theme if argument.is_empty() => {
+            overlay::themes(state);
+            Vec::new()
+        }
+        Action::Theme => vec![Cmd::Theme(argument.to_owned())],
+        Action::Clear => {
+            state.paper.clear(state.rows);
+            Vec::new()
+        }
+        Action::Exit => leave(state, 0),
+    }
+}
+
+fn say(state: &mut State, text: &str) {
+    let block = notice::notice(text, &state.look);
+    state.paper.print(Kind::Notice, block);
+}
+
+fn report(state: &mut State, text: &str) -> Vec<Cmd> {
+    let block = notice::remark(text, &state.look);
+    state.paper.print(Kind::Report, block);
+    Vec::new()
+}
+
+fn context(argument: &str) -> Vec<Cmd> {
+    let whole = argument == "all";
+    vec![Cmd::Tell(if whole { Report::WholeContext } else { Report::Context })]
+}
+
+/// Goes on in another session, unless something runs in this one.
+fn open(state: &mut State, session: Session) -> Vec<Cmd> {
+    if state.task.is_some() {
+        say(state, "Something still runs; esc stops it.");
+        return Vec::new();
+    }
+    vec![Cmd::Order(Order::Open(session))]
+}
+
+/// Goes on with an earlier session.
+pub(super) fn resume(state: &mut State, id: &str) -> Vec<Cmd> {
+    open(state, Session::Stored(Selector::Id(id.to_owned())))
+}
+
+/// Allows this from now on.
+pub(super) fn grant(state: &mut State, grant: Grant) -> Vec<Cmd> {
+    let text = match grant {
+        Grant::All => "All tools may run in this session.",
+        Grant::Write => "Reading and writing tools may run in this session, commands may not.",
+        Grant::Safe => "Only tools that change nothing may run in this session.",
+        Grant::None => "No tools run in this session.",
+    };
+    say(state, text);
+    state.status.emit(StatusEvent::Grant(grant.as_str()));
+    vec![Cmd::Grant(grant)]
+}
+
+fn effort(state: &mut State, argument: &str) -> Vec<Cmd> {
+    let effort = match argument {
+        "off" => Effort::Off,
+        "minimal" => Effort::Minimal,
+        "low" => Effort::Low,
+        "medium" => Effort::Medium,
+        "high" => Effort::High,
+        _ => {
+            say(state, "How hard the model thinks: /effort off, minimal, low, medium or high.");
+            return Vec::new();
+        }
+    };
+    state.status.emit(StatusEvent::Effort(Some(effort)));
+    say(state, &format!("From the next message on the model thinks with effort {argument}."));
+    vec![Cmd::Order(Order::Effort(effort))]
+}
+
+/// The keys that the help names; `/keys` has all.
+const USUAL: [(KeyAction, &str); 9] = [
+    (KeyAction::Submit, "send; while the agent works, steer it"),
+    (KeyAction::Edit(Edit::Newline), "a new line"),
+    (KeyAction::Queue, "send after the running task; else complete"),
+    (KeyAction::Stop, "stop what runs"),
+    (KeyAction::Expand, "show the last result whole"),
+    (KeyAction::Search, "search earlier messages"),
+    (KeyAction::External, "write in an editor of your own"),
+    (KeyAction::Interrupt, "clear, then stop, then leave"),
+    (KeyAction::Leave, "leave"),
+];
+
+fn help(state: &State) -> String {
+    let keys: Vec<(String, &str)> = USUAL
+        .iter()
+        .map(|(action, help)| (state.keymap.keys_of(*action).into_iter().next().unwrap_or_default(), *help))
+        .collect();
+    let keys: Vec<(&str, &str)> = keys.iter().map(|(key, help)| (key.as_str(), *help)).collect();
+    slash::help(&keys).join("\n")
+}
+
+fn keys(state: &State) -> String {
+    let rows = state.keymap.table();
+    let mut text = String::new();
+    for row in rows.iter().filter(|row| !row.keys.is_empty()) {
+        let keys = row.keys.join(" ");
+        let _ = writeln!(text, "{keys:<36} {:<22} {}", row.name, row.help);
+    }
+    text
+}
+
+fn cost(state: &State) -> String {
+    let usage = state.status.spent();
+    let mut text = format!(
+        "{} tokens in, {} of them from the cache, {} out",
+        grouped(usage.input + usage.cache_read + usage.cache_write),
+        grouped(usage.cache_read),
+        grouped(usage.output)
+    );
+    match state.status.money() {
+        Some(cost) => {
+            let _ = write!(text, ", ${cost:.4}");
+        }
+        None => text.push_str("; what that costs is unknown"),
+    }
+    text
+}

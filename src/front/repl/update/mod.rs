@@ -1,0 +1,145 @@
+//! The chat's decisions: something happened, and this is to be done about it. Same state, same message, same answer.
+
+mod ask;
+mod command;
+mod keys;
+mod news;
+mod overlay;
+mod send;
+
+use std::time::Duration;
+
+use crate::product::agent::report::Interruption;
+
+use crate::product::error::Error;
+
+use super::editor::draft::Draft;
+use super::key::{Input, Report};
+use super::message::{Cmd, Msg};
+use super::state::paper::Kind;
+use super::state::{DRAFT_PAUSE, State, TWICE};
+use super::view::notice;
+use super::view::theme::{Background, Theme};
+
+/// Takes in what happened at `now`, and returns what is to be done about it, in order.
+pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
+    state.now = now;
+    let mut cmds = match msg {
+        Msg::Input(input) => input_came(state, input),
+        Msg::Resized { columns, rows } => {
+            state.look.width = usize::from(columns);
+            state.rows = usize::from(rows);
+            Vec::new()
+        }
+        Msg::Tick => Vec::new(),
+        Msg::News(news) => news::came(state, news),
+        Msg::Found(found) => overlay::found(state, found),
+        Msg::Signal(interruption) => leave(state, interruption.exit_code()),
+        Msg::Resumed => vec![Cmd::Redraw],
+        Msg::Edited(text) => edited(state, text),
+        Msg::Recalled { earlier, draft } => recalled(state, earlier, &draft),
+        Msg::Sessions(picks) => {
+            overlay::sessions(state, &picks);
+            Vec::new()
+        }
+        Msg::Theme { name, theme } => {
+            state.palette.name = name;
+            state.look.theme = state.palette.theme(theme.map(|theme| *theme));
+            Vec::new()
+        }
+        Msg::Told(text) => {
+            let block = notice::notice(&text, &state.look);
+            state.paper.print(Kind::Notice, block);
+            Vec::new()
+        }
+    };
+    if state.times.interrupt.is_some_and(|pressed| now >= pressed + TWICE) {
+        state.times.interrupt = None;
+    }
+    cmds.extend(keep_draft(state));
+    cmds
+}
+
+fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
+    match input {
+        Input::Key(key) => {
+            let cmds = keys::pressed(state, key);
+            state.times.key = Some(state.now);
+            cmds
+        }
+        Input::Paste(text) => keys::pasted(state, &text),
+        Input::Focus(focused) => {
+            state.switches.focused = Some(focused);
+            Vec::new()
+        }
+        Input::Report(Report::Background { red, green, blue }) => {
+            state.palette.background = Some(Background::of(red, green, blue));
+            // A theme of the user's own says itself what it is made for.
+            if Theme::NAMES.contains(&state.palette.name.as_str()) {
+                state.look.theme = state.palette.theme(None);
+            }
+            Vec::new()
+        }
+        Input::Report(Report::Attributes | Report::Keyboard(_) | Report::Cursor { .. } | Report::Version(_)) => {
+            Vec::new()
+        }
+    }
+}
+
+/// The draft comes back from another editor.
+fn edited(state: &mut State, text: Result<String, Error>) -> Vec<Cmd> {
+    match text {
+        Ok(text) => {
+            state.editor.set(&Draft::typed(text));
+            state.times.draft = Some(state.now);
+        }
+        Err(error) => news::fail(state, &error),
+    }
+    vec![Cmd::Redraw]
+}
+
+/// What earlier runs have kept.
+fn recalled(state: &mut State, earlier: Vec<String>, draft: &Draft) -> Vec<Cmd> {
+    // What was sent meanwhile comes after it.
+    let sent = std::mem::take(&mut state.earlier);
+    state.earlier = earlier.into_iter().map(Draft::typed).chain(sent).collect();
+    state.walk.end();
+    if !draft.is_blank() && state.editor.is_empty() {
+        state.editor.set(draft);
+        state.kept_draft = state.editor.draft();
+    }
+    Vec::new()
+}
+
+/// Keeps what has been written once it has rested for a moment.
+fn keep_draft(state: &mut State) -> Option<Cmd> {
+    let changed = state.times.draft?;
+    if state.now < changed + DRAFT_PAUSE && state.leaving.is_none() {
+        return None;
+    }
+    state.times.draft = None;
+    // While earlier drafts are looked at, the one that was being written is what must not be lost.
+    let draft = state.walk.unsent().cloned().unwrap_or_else(|| state.editor.draft());
+    if draft == state.kept_draft {
+        return None;
+    }
+    state.kept_draft = draft.clone();
+    Some(Cmd::KeepDraft(draft))
+}
+
+/// Stops what runs and leaves.
+fn leave(state: &mut State, code: u8) -> Vec<Cmd> {
+    if let Some(task) = &state.task {
+        task.cancel.cancel();
+    }
+    state.times.draft.get_or_insert(state.now);
+    state.leaving = Some(code);
+    // What the agent still says, and what is asked, has no place any more.
+    state.asked = None;
+    vec![Cmd::Leave(code)]
+}
+
+/// The exit code of who was interrupted by INT.
+fn interrupted() -> u8 {
+    Interruption::Interrupt.exit_code()
+}

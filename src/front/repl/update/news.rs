@@ -1,0 +1,190 @@
+//! What the agent's thread tells: steps of the task, questions, the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::text::numbers;
+use crate::front::repl::message::{Cmd, Finished, News, Opened};
+use crate::front::repl::state::paper::Kind;
+use crate::front::repl::state::{Open, State, Way};
+use crate::front::repl::view::notice::Banner;
+use crate::front::repl::view::status::{Phase, StatusEvent};
+use crate::front::repl::view::tool::{Call, Finish};
+use crate::front::repl::view::{markdown, notice, transcript};
+use crate::kernel::effect::End;
+use crate::kernel::event::Event;
+use crate::model::message::Message;
+use crate::product::agent::report::hints;
+use crate::product::error::Error;
+use crate::product::tool::bash;
+
+use super::{ask, leave, send};
+
+/// A task that took longer than this is announced even if the terminal does not tell whether somebody looks.
+const LONG: Duration = Duration::from_secs(30);
+/// How many lines of an earlier conversation are shown again.
+const TAIL_LINES: usize = 200;
+
+/// The agent's thread tells something.
+pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
+    if state.leaving.is_some() {
+        return Vec::new();
+    }
+    match news {
+        News::Opened(opened) => open(state, *opened),
+        News::NotOpened(error) => not_opened(state, &error),
+        News::Event(event) => {
+            happened(state, event);
+            Vec::new()
+        }
+        News::Asked { question, reply } => ask::asked(state, &question, reply),
+        News::Finished(finished) => end(state, &finished),
+        News::Ran => {
+            let stopped = state.task.take().is_some_and(|task| task.stopped.is_some());
+            state.turn.end(state.now, &state.look, &mut state.paper);
+            state.status.emit(StatusEvent::Phase(Phase::Idle));
+            send::next(state, stopped)
+        }
+        News::Told(text) => {
+            state.paper.print(Kind::Report, notice::remark(&text, &state.look));
+            Vec::new()
+        }
+        News::Refused(error) => {
+            fail(state, &error);
+            Vec::new()
+        }
+        News::Ended => Vec::new(),
+    }
+}
+
+pub(super) fn fail(state: &mut State, error: &Error) {
+    let block = notice::failure(&error.to_string(), &error.hints, &state.look);
+    state.paper.print(Kind::Notice, block);
+}
+
+fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
+    fail(state, error);
+    if state.session.is_some() { Vec::new() } else { leave(state, error.kind.exit_code()) }
+}
+
+fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
+    let Opened { id, kept, messages, notices, info, rights, inbox, workspace } = opened;
+    state.status.emit(StatusEvent::Session);
+    state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
+    state.status.emit(StatusEvent::Grant(rights.word()));
+    let banner = notice::banner(&Banner { model: info.label.clone(), ..state.banner.clone() }, &state.look);
+    state.paper.print(Kind::Banner, banner);
+    let prose = |text: &str| markdown::render(text, &state.look);
+    let tail = transcript::tail(&messages, TAIL_LINES, &state.look, &prose);
+    let mut blocks = tail.into_iter();
+    if let Some(first) = blocks.next() {
+        state.paper.print(Kind::Report, first);
+        blocks.for_each(|block| state.paper.go_on(Kind::Report, block));
+    }
+    for told in notices {
+        tell(state, &told.text);
+    }
+    let begun = !messages.is_empty();
+    state.answer = last_answer(&messages);
+    state.session = Some(Open { id, kept, info, rights, inbox, workspace, begun });
+    if state.task.is_none() { send::next(state, false) } else { Vec::new() }
+}
+
+fn last_answer(messages: &[Arc<Message>]) -> String {
+    let answers = messages.iter().rev().filter_map(|message| match &**message {
+        Message::Assistant(answer) => Some(answer.text()),
+        Message::User(_) | Message::Tool(_) => None,
+    });
+    answers.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
+}
+
+fn tell(state: &mut State, text: &str) {
+    let block = notice::notice(text, &state.look);
+    state.paper.print(Kind::Notice, block);
+}
+
+/// A step of the running task.
+fn happened(state: &mut State, event: Event) {
+    let elapsed = state.task.as_ref().map_or(Duration::ZERO, |task| state.now.saturating_sub(task.since));
+    state.status.hear(&event, elapsed);
+    let State { now, look, paper, turn, .. } = state;
+    match event {
+        Event::TurnStarted { .. } => {}
+        Event::Text(text) => {
+            if turn.speaks() != Some(Kind::Prose) {
+                state.answer.clear();
+            }
+            turn.say(Kind::Prose, &text, false, *now, look, paper);
+            state.answer.push_str(&text);
+        }
+        Event::Reasoning(text) => turn.say(Kind::Reasoning, &text, !state.switches.reasoning, *now, look, paper),
+        Event::ToolStarted { id, name, arguments, risk: _ } => {
+            turn.fall_silent(*now, look, paper);
+            turn.start(Call::new(id, name, arguments, *now));
+        }
+        Event::ToolProgress { id, text } => turn.progress(&id, &text),
+        Event::ToolFinished { ref id, ref name, ok, .. } => {
+            if let (Some(performance), true) = (&mut state.switches.performance, name == bash::NAME) {
+                performance.green = ok;
+            }
+            if let Some(finish) = Finish::of(&event) {
+                turn.finish(id, finish, look, paper);
+            }
+        }
+        Event::Steered { id, text: _ } => {
+            let place = state.waiting.iter().position(|waiting| waiting.id == id && waiting.way == Way::Steers);
+            if let Some(place) = place {
+                let waiting = state.waiting.remove(place);
+                turn.end(*now, look, paper);
+                send::say(state, &waiting.draft);
+                send::show_waiting(state);
+            }
+        }
+        Event::Notice(told) => {
+            if told.restart {
+                turn.start_again();
+            } else {
+                turn.fall_silent(*now, look, paper);
+            }
+            tell(state, &told.text);
+        }
+        Event::TurnFinished { .. } => turn.fall_silent(*now, look, paper),
+        Event::Failed { kind, message, retryable: _ } => {
+            turn.end(*now, look, paper);
+            let origin = state.session.as_ref().map(|session| Arc::clone(&session.info.origin));
+            let hints = origin.map(|origin| hints(kind, &origin.provider)).unwrap_or_default();
+            let block = notice::failure(&message, &hints, &state.look);
+            state.paper.print(Kind::Notice, block);
+        }
+    }
+}
+
+fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
+    let Finished { outcome, duration } = finished;
+    state.turn.end(state.now, &state.look, &mut state.paper);
+    state.asked = None;
+    let task = state.task.take();
+    state.status.emit(StatusEvent::Phase(Phase::Idle));
+    let ended = match &outcome.end {
+        End::Answered | End::Failed(_) => None,
+        End::Cancelled => Some("Stopped. What was done and said so far is kept.".to_owned()),
+        End::MaxTurns => Some(format!("The limit of {} turns was reached; say how to go on.", outcome.turns)),
+        End::Loop => Some("The agent went round in circles and was stopped.".to_owned()),
+        End::TimedOut => Some("The time limit was reached.".to_owned()),
+        End::Cost => Some("The cost limit was reached.".to_owned()),
+    };
+    if let Some(text) = ended {
+        tell(state, &text);
+    }
+    if let Some(performance) = &state.switches.performance {
+        let code = u8::from(!(performance.green && outcome.end == End::Answered));
+        return leave(state, code);
+    }
+    let stopped = task.is_some_and(|task| task.stopped.is_some()) || !matches!(outcome.end, End::Answered);
+    let mut cmds = send::next(state, stopped);
+    let away = state.switches.focused.map_or(*duration > LONG, |focused| !focused);
+    if state.task.is_none() && away && outcome.end != End::Cancelled {
+        cmds.push(Cmd::Announce(format!("done after {}", numbers::took(*duration))));
+    }
+    cmds
+}

@@ -1,0 +1,277 @@
+//! What lies over the prompt: completion, lists to choose from, a search.
+
+use crate::base::text::numbers::count;
+use crate::front::command::slash::{self, Arguments};
+use crate::front::repl::complete::index::Found;
+use crate::front::repl::complete::picker::{Item, Picker, PickerOutcome};
+use crate::front::repl::complete::word::{self, Kind, Word};
+use crate::front::repl::complete::{Accepted, By, Candidate, Completion, Next, Then};
+use crate::front::repl::editor::search::Search;
+use crate::front::repl::key::action::Action;
+use crate::front::repl::key::{Code, Key, Mods};
+use crate::front::repl::message::Cmd;
+use crate::front::repl::state::{Choice, Overlay, State};
+use crate::product::permission::Grant;
+use crate::product::session::picks::Pick;
+
+use super::{command, send};
+
+/// A key while something lies over the prompt. `None`: it is not for that.
+pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
+    match &mut state.overlay {
+        Overlay::None => None,
+        Overlay::Completion(_) => completion_key(state, key),
+        Overlay::Picker(picker, _) => match picker.key(key) {
+            PickerOutcome::Open => Some(Vec::new()),
+            PickerOutcome::Closed => {
+                state.overlay = Overlay::None;
+                Some(Vec::new())
+            }
+            PickerOutcome::Chosen(number) => Some(chosen(state, number)),
+        },
+        Overlay::Search(_) => Some(search_key(state, key)),
+    }
+}
+
+/// A key during a search: what is no part of it takes what was found, and does what it always does.
+fn search_key(state: &mut State, key: Key) -> Vec<Cmd> {
+    let Overlay::Search(search) = &mut state.overlay else { return Vec::new() };
+    match (state.keymap.action(key), key.code) {
+        (Some(Action::Search), _) => search.older(&state.earlier),
+        (Some(Action::Stop | Action::Interrupt | Action::External), _) => state.overlay = Overlay::None,
+        (_, Code::Backspace) => search.pop(&state.earlier),
+        (_, Code::Enter) => {
+            let Overlay::Search(search) = std::mem::replace(&mut state.overlay, Overlay::None) else {
+                return Vec::new();
+            };
+            if search.take(&mut state.editor, &state.earlier) {
+                state.times.draft = Some(state.now);
+            }
+        }
+        _ => {
+            if let Some(letter) = key.typed() {
+                search.push(letter.encode_utf8(&mut [0; 4]), &state.earlier);
+            }
+        }
+    }
+    Vec::new()
+}
+
+fn completion_key(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
+    let Overlay::Completion(completion) = &mut state.overlay else { return None };
+    if completion.rows().is_empty() {
+        return None;
+    }
+    let (plain, ctrl) = (key.mods == Mods::NONE, key.mods == Mods::CTRL);
+    match key.code {
+        Code::Up if plain => completion.up(),
+        Code::Char('p') if ctrl => completion.up(),
+        Code::Down if plain => completion.down(),
+        Code::Char('n') if ctrl => completion.down(),
+        Code::Tab if plain => {
+            let accepted = completion.accept(By::Tab);
+            return Some(accepted.map_or_else(Vec::new, |accepted| accept(state, &accepted)));
+        }
+        Code::Enter if plain => {
+            let accepted = completion.accept(By::Enter)?;
+            return Some(accept(state, &accepted));
+        }
+        Code::Esc if plain => return Some(close(state)),
+        Code::Char(_)
+        | Code::Enter
+        | Code::Tab
+        | Code::Backspace
+        | Code::Delete
+        | Code::Insert
+        | Code::Esc
+        | Code::Up
+        | Code::Down
+        | Code::Left
+        | Code::Right
+        | Code::Home
+        | Code::End
+        | Code::PageUp
+        | Code::PageDown
+        | Code::Function(_) => return None,
+    }
+    Some(Vec::new())
+}
+
+fn accept(state: &mut State, accepted: &Accepted) -> Vec<Cmd> {
+    let Accepted { range, text, caret, next } = accepted;
+    let is_path = matches!(&state.overlay, Overlay::Completion(completion) if completion.word().kind == Kind::Path);
+    state.editor.replace(range.clone(), text, *caret);
+    state.times.draft = Some(state.now);
+    let mut cmds = Vec::new();
+    if is_path {
+        cmds.push(Cmd::Found(text.trim().to_owned()));
+    }
+    cmds.extend(match next {
+        Next::Close => close(state),
+        Next::Complete => look(state),
+        Next::Submit => {
+            let mut cmds = close(state);
+            cmds.extend(send::submit(state));
+            cmds
+        }
+    });
+    cmds
+}
+
+/// Nothing is completed any more.
+pub(super) fn close(state: &mut State) -> Vec<Cmd> {
+    let rests = matches!(&state.overlay, Overlay::Completion(completion) if completion.word().kind == Kind::Path);
+    match state.overlay {
+        Overlay::Completion(_) => state.overlay = Overlay::None,
+        Overlay::None | Overlay::Picker(..) | Overlay::Search(_) => {}
+    }
+    if rests { vec![Cmd::FindNothing] } else { Vec::new() }
+}
+
+/// The draft has changed, or the caret has moved: what is open follows, and what can be completed opens.
+pub(super) fn look(state: &mut State) -> Vec<Cmd> {
+    match &state.overlay {
+        Overlay::Picker(..) | Overlay::Search(_) => return Vec::new(),
+        Overlay::None | Overlay::Completion(_) => {}
+    }
+    match word::at(&state.editor.draft(), state.editor.caret()) {
+        Some(word) => complete(state, word),
+        None => close(state),
+    }
+}
+
+/// Tab asks for a completion that did not open by itself.
+pub(super) fn ask_for(state: &mut State) -> Vec<Cmd> {
+    look(state)
+}
+
+fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
+    let query = word.query.clone();
+    let is_path = word.kind == Kind::Path;
+    match &mut state.overlay {
+        Overlay::Completion(completion) if completion.is_for(&word) => completion.retype(word),
+        Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
+            let completion = match candidates(state, &word.kind) {
+                Some(candidates) => Completion::of(word, candidates),
+                None => Completion::paths(word),
+            };
+            state.overlay = Overlay::Completion(completion);
+        }
+    }
+    if !is_path {
+        return Vec::new();
+    }
+    state.generation += 1;
+    vec![Cmd::Find { generation: state.generation, query }]
+}
+
+/// What a word may become; `None` for what is looked for on the disk.
+fn candidates(state: &State, kind: &Kind) -> Option<Vec<Candidate>> {
+    Some(match kind {
+        Kind::Path => return None,
+        Kind::Command => slash::COMMANDS.iter().map(|command| described(state, command)).collect(),
+        Kind::Argument(name) => match slash::find(name).map(|command| command.arguments) {
+            Some(Arguments::Words { words, .. }) => {
+                words.iter().map(|word| Candidate::new(*word, Then::Whole)).collect()
+            }
+            Some(Arguments::Themes) => {
+                state.palette.names.iter().map(|name| Candidate::new(name.clone(), Then::Whole)).collect()
+            }
+            Some(Arguments::None | Arguments::Text { .. } | Arguments::Sessions) | None => Vec::new(),
+        },
+    })
+}
+
+fn described(state: &State, command: &slash::Slash) -> Candidate {
+    let value = match command.action {
+        slash::Action::Permissions => state.session.as_ref().map(|session| session.rights.word().to_owned()),
+        slash::Action::Theme => Some(state.palette.name.clone()),
+        slash::Action::Help
+        | slash::Action::Tools
+        | slash::Action::New
+        | slash::Action::Resume
+        | slash::Action::Sessions
+        | slash::Action::Context
+        | slash::Action::Cost
+        | slash::Action::Copy
+        | slash::Action::Config
+        | slash::Action::Keys
+        | slash::Action::Doctor
+        | slash::Action::Clear
+        | slash::Action::Effort
+        | slash::Action::Exit => None,
+    };
+    let then = if command.arguments == Arguments::None { Then::Whole } else { Then::Words };
+    Candidate {
+        aliases: command.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        help: command.help.to_owned(),
+        value: value.unwrap_or_default(),
+        ..Candidate::new(command.name, then)
+    }
+}
+
+/// Files were found.
+pub(super) fn found(state: &mut State, found: Found) -> Vec<Cmd> {
+    if let Overlay::Completion(completion) = &mut state.overlay
+        && completion.word().kind == Kind::Path
+        && found.generation == state.generation
+    {
+        completion.found(found.rows, found.total, found.extent);
+    }
+    Vec::new()
+}
+
+/// Opens the search through earlier drafts.
+pub(super) fn search(state: &mut State) {
+    state.overlay = Overlay::Search(Search::default());
+}
+
+/// Opens the list of sessions.
+pub(super) fn sessions(state: &mut State, picks: &[Pick]) {
+    let items = picks.iter().map(|pick| Item {
+        label: pick.title.clone(),
+        detail: count(pick.messages, "message"),
+        right: pick.age.clone(),
+        key: pick.id.clone(),
+    });
+    let picker = Picker::new("go on with", items.collect());
+    state.overlay = Overlay::Picker(picker, Choice::Sessions(picks.iter().map(|pick| pick.id.clone()).collect()));
+}
+
+/// Opens the list of themes.
+pub(super) fn themes(state: &mut State) {
+    let items = state.palette.names.iter().map(|name| item(name, ""));
+    let place = state.palette.names.iter().position(|name| *name == state.palette.name);
+    let picker = Picker::new("colours", items.collect()).at(place.unwrap_or(0));
+    state.overlay = Overlay::Picker(picker, Choice::Themes);
+}
+
+/// Opens the list of grants.
+pub(super) fn grants(state: &mut State) {
+    let items = GRANTS.iter().map(|(grant, help)| item(grant.as_str(), help));
+    let now = state.session.as_ref().map(|session| session.rights.word());
+    let place = GRANTS.iter().position(|(grant, _)| Some(grant.as_str()) == now);
+    let picker = Picker::new("what may run unasked", items.collect()).at(place.unwrap_or(GRANTS.len() - 1));
+    state.overlay = Overlay::Picker(picker, Choice::Grants);
+}
+
+const GRANTS: [(Grant, &str); 4] = [
+    (Grant::All, "everything"),
+    (Grant::Write, "reading and writing files, no commands"),
+    (Grant::Safe, "only what changes nothing"),
+    (Grant::None, "no tools at all"),
+];
+
+fn item(label: &str, detail: &str) -> Item {
+    Item { label: label.to_owned(), detail: detail.to_owned(), right: String::new(), key: String::new() }
+}
+
+fn chosen(state: &mut State, number: usize) -> Vec<Cmd> {
+    let overlay = std::mem::replace(&mut state.overlay, Overlay::None);
+    let Overlay::Picker(_, choice) = overlay else { return Vec::new() };
+    match choice {
+        Choice::Sessions(ids) => ids.get(number).map_or_else(Vec::new, |id| command::resume(state, id)),
+        Choice::Themes => state.palette.names.get(number).cloned().map_or_else(Vec::new, |name| vec![Cmd::Theme(name)]),
+        Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(grant, _)| command::grant(state, *grant)),
+    }
+}

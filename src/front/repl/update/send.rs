@@ -1,0 +1,179 @@
+//! From a draft to something done: what it means, and when it is delivered.
+
+use crate::base::cancel::Cancel;
+use crate::front::command::slash::{self, Meaning, Shell, classify};
+use crate::front::repl::complete::word;
+use crate::front::repl::editor::draft::{Draft, Piece};
+use crate::front::repl::message::{Cmd, Order};
+use crate::front::repl::state::paper::Kind;
+use crate::front::repl::state::{State, Task, TaskKind, Waiting, Way};
+use crate::front::repl::view::ask::Focus;
+use crate::front::repl::view::notice;
+use crate::front::repl::view::status::{Phase, StatusEvent};
+use crate::product::permission::Answer;
+
+use super::keys::{works, written};
+use super::{ask, command, overlay};
+
+/// Enter: does what the draft says; while the agent works, steers it.
+pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
+    if state.editor.break_at_backslash() {
+        return written(state);
+    }
+    if state.editor.is_blank() {
+        return Vec::new();
+    }
+    if state.asked.as_ref().is_some_and(|asked| asked.question.focus == Focus::Instead) {
+        let text = take(state).text();
+        return ask::answer(state, Answer::Say(text));
+    }
+    let way = if works(state) { Way::Steers } else { Way::Follows };
+    send(state, way)
+}
+
+/// Tab: after the running task; without one, completes.
+pub(super) fn queue(state: &mut State) -> Vec<Cmd> {
+    if state.task.is_none() || state.editor.is_blank() {
+        return overlay::ask_for(state);
+    }
+    send(state, Way::Follows)
+}
+
+fn send(state: &mut State, way: Way) -> Vec<Cmd> {
+    let draft = state.editor.draft();
+    let text = draft.text();
+    match classify(&text, word::typed(&draft)) {
+        Meaning::Command(command, argument) => {
+            take(state);
+            let mut cmds = vec![Cmd::Remember(text.clone())];
+            cmds.extend(command::run(state, command, argument));
+            cmds
+        }
+        // The draft stays: a letter mends it.
+        Meaning::Unknown { name, suggestion } => complain(state, &slash::unknown(name, suggestion)),
+        Meaning::Wrong(problem) => complain(state, &problem),
+        Meaning::Shell(_) | Meaning::Say => {
+            take(state);
+            let mut cmds = vec![Cmd::Remember(text.clone())];
+            if state.task.is_some() {
+                cmds.extend(wait(state, draft, way));
+            } else {
+                cmds.extend(begin(state, draft));
+            }
+            cmds
+        }
+    }
+}
+
+fn complain(state: &mut State, problem: &str) -> Vec<Cmd> {
+    let block = notice::failure(problem, &[], &state.look);
+    state.paper.print(Kind::Notice, block);
+    Vec::new()
+}
+
+/// The line for the shell that a draft is.
+fn shell_line(draft: &Draft) -> Option<(String, bool)> {
+    match classify(&draft.text(), word::typed(draft)) {
+        Meaning::Shell(Shell { line, share }) => Some((line.to_owned(), share)),
+        Meaning::Say | Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Unknown { .. } => None,
+    }
+}
+
+fn take(state: &mut State) -> Draft {
+    let draft = state.editor.take();
+    state.walk.end();
+    if state.earlier.last() != Some(&draft) {
+        state.earlier.push(draft.clone());
+    }
+    state.times.draft = Some(state.now);
+    state.times.interrupt = None;
+    overlay::close(state);
+    draft
+}
+
+/// Puts a draft where it waits for the running task.
+fn wait(state: &mut State, draft: Draft, way: Way) -> Option<Cmd> {
+    state.letters += 1;
+    let id = state.letters;
+    let way = if shell_line(&draft).is_some() || !works(state) { Way::Follows } else { way };
+    state.waiting.push(Waiting { id, draft: draft.clone(), way });
+    show_waiting(state);
+    (way == Way::Steers).then_some(Cmd::Steer { id, draft })
+}
+
+/// Does what a draft says, now that nothing runs.
+pub(super) fn begin(state: &mut State, draft: Draft) -> Vec<Cmd> {
+    let cancel = Cancel::new();
+    let task = |kind| Task { kind, since: state.now, cancel: cancel.clone(), stopped: None };
+    if let Some((line, share)) = shell_line(&draft) {
+        state.task = Some(task(TaskKind::Shell));
+        state.status.emit(StatusEvent::Phase(Phase::Running));
+        return vec![Cmd::Order(Order::Shell { line, share, cancel })];
+    }
+    state.task = Some(task(TaskKind::Agent));
+    state.status.emit(StatusEvent::Phase(Phase::Waiting));
+    say(state, &draft);
+    vec![Cmd::Order(Order::Say { draft, cancel })]
+}
+
+/// What the person says, on the screen.
+pub(super) fn say(state: &mut State, draft: &Draft) {
+    if let Some(session) = &mut state.session {
+        session.begun = true;
+    }
+    let block = notice::user(draft, &state.look);
+    state.paper.print(Kind::Person, block);
+}
+
+/// The task is over: what waits comes next, or is given back to a person who stopped it.
+pub(super) fn next(state: &mut State, stopped: bool) -> Vec<Cmd> {
+    let mut cmds = Vec::new();
+    // What was to steer and was not heard.
+    let mut unheard = Draft::default();
+    for waiting in state.waiting.extract_if(.., |waiting| waiting.way == Way::Steers) {
+        cmds.push(Cmd::TakeBack(waiting.id));
+        join(&mut unheard, waiting.draft);
+    }
+    if stopped {
+        for waiting in state.waiting.drain(..) {
+            join(&mut unheard, waiting.draft);
+        }
+        if !unheard.is_blank() {
+            // Given back; what is being written stands behind it.
+            join(&mut unheard, state.editor.draft());
+            state.editor.set(&unheard);
+            cmds.extend(written(state));
+        }
+    } else if !unheard.is_blank() {
+        cmds.extend(begin(state, unheard));
+    } else if !state.waiting.is_empty() {
+        let waiting = state.waiting.remove(0);
+        cmds.extend(begin(state, waiting.draft));
+    }
+    show_waiting(state);
+    cmds
+}
+
+fn join(draft: &mut Draft, more: Draft) {
+    if !draft.pieces.is_empty() && !more.pieces.is_empty() {
+        push(draft, Piece::Typed("\n\n".to_owned()));
+    }
+    for piece in more.pieces {
+        push(draft, piece);
+    }
+}
+
+/// Adds a piece; neighbours of one kind become one.
+fn push(draft: &mut Draft, piece: Piece) {
+    match (draft.pieces.last_mut(), piece) {
+        (Some(Piece::Typed(last)), Piece::Typed(text)) | (Some(Piece::Pasted(last)), Piece::Pasted(text)) => {
+            last.push_str(&text);
+        }
+        (_, piece) => draft.pieces.push(piece),
+    }
+}
+
+/// Counts on the status line what waits.
+pub(super) fn show_waiting(state: &mut State) {
+    state.status.emit(StatusEvent::Queue(state.waiting.len()));
+}

@@ -1,0 +1,259 @@
+//! The agent's thread: carries out orders one after the other and tells what comes of them.
+//!
+//! Owns the agent and its runtime. It never touches the terminal, and nobody waits for it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::base::cancel::Cancel;
+use crate::base::clock::Clock;
+use crate::base::env::Env;
+use crate::base::json::Object;
+use crate::base::panic::caught;
+use crate::front::term::mailbox::Sender;
+use crate::kernel::event::{Event, Notice, NoticeCode};
+use crate::kernel::tool::{Output, Risk, Subject, ToolContext};
+use crate::kernel::truncate::fit;
+use crate::model::message::{Part, ToolCall, ToolInput};
+use crate::product::agent::attach::attachments;
+use crate::product::app::{self, Assembled, Parts, Which};
+use crate::product::config::{Flags, Loaded};
+use crate::product::error::Error;
+use crate::product::provider::choose::choose;
+use crate::product::tool::bash;
+
+use super::editor::draft::{Draft, Piece};
+use super::message::{Finished, Msg, News, Opened, Order, Reply, Session};
+use super::report;
+
+/// What an agent is made of, again for each session.
+pub struct Setup {
+    /// The settings.
+    pub loaded: Loaded,
+    /// What the command line says.
+    pub flags: Flags,
+    /// The surroundings.
+    pub env: Env,
+    /// The time.
+    pub clock: Clock,
+    /// Which session comes first.
+    pub session: Which,
+    /// Thrown when the program ends.
+    pub cancel: Cancel,
+}
+
+/// Runs until nobody gives orders any more.
+pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Msg>) {
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let error = Error::failed("the runtime cannot start").caused_by(error);
+            tell(news, News::NotOpened(error));
+            return;
+        }
+    };
+    let mut worker = Worker { setup, news, runtime, desk: None };
+    worker.open(setup.session.clone());
+    while let Some(order) = worker.runtime.block_on(orders.recv()) {
+        worker.carry_out(order);
+    }
+    worker.finish();
+    // A thread that is stuck in a tool must not hold the exit.
+    worker.runtime.shutdown_timeout(Duration::ZERO);
+}
+
+struct Worker<'a> {
+    setup: &'a Setup,
+    news: &'a Sender<Msg>,
+    runtime: Runtime,
+    desk: Option<Desk>,
+}
+
+/// An open session.
+struct Desk {
+    assembled: Assembled,
+    /// What the person's own commands came to; the next message begins with it.
+    shared: Vec<Part>,
+    /// Commands of the person's own so far.
+    commands: u64,
+}
+
+/// Nobody listens any more once the chat is left.
+fn tell(news: &Sender<Msg>, what: News) {
+    let _ = news.send(Msg::News(what));
+}
+
+impl Worker<'_> {
+    fn tell(&self, news: News) {
+        tell(self.news, news);
+    }
+
+    fn open(&mut self, which: Which) {
+        match self.assembled(which) {
+            Ok(mut assembled) => {
+                if self.desk.is_none() {
+                    // What the settings had to say, once.
+                    let told = self.setup.loaded.notices.iter().cloned();
+                    assembled.notices = told.chain(std::mem::take(&mut assembled.notices)).collect();
+                }
+                self.desk = Some(Desk { assembled, shared: Vec::new(), commands: 0 });
+                self.opened();
+            }
+            Err(error) => self.tell(News::NotOpened(error)),
+        }
+    }
+
+    fn assembled(&self, session: Which) -> Result<Assembled, Error> {
+        let Setup { loaded, env, clock, cancel, .. } = self.setup;
+        let choice = choose(loaded, env, cancel)?;
+        let news = self.news.clone();
+        let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
+        app::watched(Parts { loaded, choice, env, clock: *clock, session }, Box::new(ask))
+    }
+
+    fn opened(&mut self) {
+        let Some(desk) = &mut self.desk else { return };
+        let Assembled { agent, notices, rights, workspace, .. } = &mut desk.assembled;
+        let Some(rights) = rights.clone() else { return };
+        let opened = Opened {
+            id: agent.session.id().to_owned(),
+            kept: self.setup.session != Which::Unkept,
+            messages: agent.node.history().to_vec(),
+            notices: std::mem::take(notices),
+            info: agent.model.info().clone(),
+            rights,
+            inbox: agent.inbox.clone(),
+            workspace: Arc::clone(workspace),
+        };
+        self.tell(News::Opened(Box::new(opened)));
+    }
+
+    /// A grant that came after the last message is kept, too.
+    fn finish(&mut self) {
+        let Some(Desk { assembled: Assembled { agent, rights: Some(rights), .. }, .. }) = &mut self.desk else {
+            return;
+        };
+        if agent.session.path().is_some()
+            && let Some(grant) = rights.take_unsaved()
+        {
+            // Nobody is there to be told.
+            let _ = agent.session.append_grant(grant);
+        }
+    }
+
+    fn carry_out(&mut self, order: Order) {
+        let done = caught(|| match order {
+            Order::Say { draft, cancel } => self.say(&draft, &cancel),
+            Order::Shell { line, share, cancel } => self.shell(line, share, &cancel),
+            Order::Open(Session::New) if self.setup.session == Which::Unkept => self.open(Which::Unkept),
+            Order::Open(Session::New) => self.open(Which::New),
+            Order::Open(Session::Stored(selector)) => self.open(Which::Open(selector)),
+            Order::Effort(effort) => {
+                if let Some(desk) = &mut self.desk {
+                    desk.assembled.agent.options.effort = Some(effort);
+                }
+            }
+            Order::Tell(what) => match self.desk.as_ref().and_then(|desk| report::of_session(&what, &desk.assembled)) {
+                Some(text) => self.tell(News::Told(text)),
+                None => self.tell(News::Refused(no_session())),
+            },
+        });
+        if let Err(defect) = done {
+            self.tell(News::Refused(Error::failed(format!("internal error: {defect}"))));
+            self.tell(News::Ran);
+        }
+    }
+
+    fn say(&mut self, draft: &Draft, cancel: &Cancel) {
+        let Some(desk) = &mut self.desk else {
+            self.tell(News::Refused(no_session()));
+            return self.tell(News::Ran);
+        };
+        let Assembled { agent, workspace, .. } = &mut desk.assembled;
+        let news = self.news;
+        let mut said = std::mem::take(&mut desk.shared);
+        let (files, problems) = attachments(&typed(draft), workspace);
+        for problem in problems {
+            tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Config, problem))));
+        }
+        said.extend(files.into_iter().chain([draft.text()]).map(Part::Text));
+        let mut watch = |event: &Event| tell(news, News::Event(event.clone()));
+        let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
+        let duration = Duration::from_millis(finished.duration_ms);
+        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration })));
+    }
+
+    /// Runs a line as the model's own would run, but unasked: it is the person's.
+    fn shell(&mut self, line: String, share: bool, cancel: &Cancel) {
+        let Some(desk) = &mut self.desk else {
+            self.tell(News::Refused(no_session()));
+            return self.tell(News::Ran);
+        };
+        desk.commands += 1;
+        let call = own_call(desk.commands, &line);
+        let Assembled { agent, shell, .. } = &desk.assembled;
+        let arguments = call.input.object().cloned().unwrap_or_default();
+        let (id, name) = (call.id.clone(), call.name.clone());
+        let started = Event::ToolStarted { id: id.clone(), name, arguments, risk: Risk::Dangerous };
+        tell(self.news, News::Event(started));
+        let begun = Instant::now();
+        let running = self.runtime.spawn_blocking({
+            let (shell, hooks, news) = (Arc::clone(shell), Arc::clone(&agent.hooks), self.news.clone());
+            let (call, cancel) = (call.clone(), cancel.clone());
+            move || {
+                let progress = |text: &str| {
+                    let mut text = text.to_owned();
+                    hooks.tool_progress(&mut text);
+                    tell(&news, News::Event(Event::ToolProgress { id: call.id.clone(), text }));
+                };
+                let subject = Subject::Command(line);
+                let context =
+                    ToolContext { call_id: &call.id, subject: &subject, cancel: &cancel, progress: &progress };
+                let mut output = shell.run(call.input.object().unwrap_or(&Object::new()), &context);
+                hooks.tool_finished(&call, &mut output);
+                output
+            }
+        });
+        let output = self.runtime.block_on(running).unwrap_or_else(|_| Output::error("the command broke"));
+        let fitted = fit(&output, shell.spec().limits);
+        if share {
+            let line = call.input.object().and_then(|input| input.get("command")?.as_str()).unwrap_or_default();
+            let text = format!("I ran this command myself:\n$ {line}\n\n{}", fitted.text);
+            desk.shared.push(Part::Text(text));
+        }
+        self.tell(News::Event(Event::ToolFinished {
+            id,
+            name: call.name,
+            ok: !output.is_error,
+            output: fitted.text,
+            duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            truncated: fitted.truncated,
+            full_output: output.full_output.clone(),
+            change: None,
+        }));
+        self.tell(News::Ran);
+    }
+}
+
+fn no_session() -> Error {
+    Error::failed("no session is open")
+}
+
+/// What was typed by hand: only there `@path` names a file.
+pub fn typed(draft: &Draft) -> String {
+    let typed = draft.pieces.iter().filter_map(|piece| match piece {
+        Piece::Typed(text) => Some(text.as_str()),
+        Piece::Pasted(_) => None,
+    });
+    typed.collect::<Vec<_>>().join(" ")
+}
+
+/// A shell line of the person's own, in the form of a call.
+fn own_call(number: u64, line: &str) -> ToolCall {
+    let mut input = Object::new();
+    input.insert("command".to_owned(), line.into());
+    ToolCall { id: format!("!{number}"), name: bash::NAME.to_owned(), input: ToolInput::Object(input) }
+}
