@@ -206,7 +206,6 @@ impl Host {
 }
 
 /// The editor, as a shell would start it: the variable may hold arguments. It sees no keys.
-#[expect(clippy::disallowed_methods, reason = "the person's own editor, in the foreground, on their own terminal")]
 fn editor_command(env: &Env, editor: &str, setup: &Setup) -> Command {
     let secrets = known_secrets(&setup.loaded, env, None);
     let is_secret = |value: &std::ffi::OsStr| secrets.iter().any(|secret| value == secret.expose());

@@ -126,8 +126,8 @@ impl Painter {
             return;
         };
         let (above, height) = (self.rows_above(&shown), self.height(&shown));
-        self.settle(None);
         let second = above > 0 || (self.displaced.is_none() && height > 1);
+        self.settle(None);
         let mut writer = Writer::new(out, above, None);
         writer.begin();
         match leave {
