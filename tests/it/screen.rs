@@ -5,8 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use ratatui::text::Line;
-use viola::front::repl::screen::{Colours, Painter, Reflow};
+use viola::front::repl::screen::{Colours, Painter};
 use viola::front::repl::view::{Caret, Frame};
+use viola::front::term::reflow::Reflow;
 
 use crate::support::{Host, Tmux};
 

@@ -11,6 +11,7 @@ use crate::base::path::is_absent;
 use crate::base::text::visible;
 use crate::front::out::Colour;
 use crate::front::term::caps::{Caps, Colours, Grade, Unicode, Within};
+use crate::front::term::reflow::Reflow;
 use crate::product::config::mask::without_password;
 use crate::product::config::naming::own_providers;
 use crate::product::config::presets::PRESETS;
@@ -142,10 +143,9 @@ fn screen(env: &Env, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> 
         Unicode::No => "ASCII",
     };
     line(out, "characters", characters)?;
-    let lines = if caps.reflows {
-        "wrapped anew when the width changes"
-    } else {
-        "taken not to be wrapped anew when the width changes"
+    let lines = match caps.reflow {
+        Reflow::Always | Reflow::AboveCaret => "wrapped anew when the width changes",
+        Reflow::Never => "taken not to be wrapped anew when the width changes",
     };
     line(out, "long lines", lines)?;
     for lack in lacks(&caps, env, terminal) {

@@ -30,7 +30,7 @@ use super::key::decode::Decoder;
 use super::key::keymap::{Enter, Keymap};
 use super::key::{Code, Input, Key, Report};
 use super::message::{Msg, News};
-use super::screen::{Colours, Leave, Painter, Reflow};
+use super::screen::{Colours, Leave, Painter};
 use super::state::frame::view;
 use super::state::{Palette, Performance, Start, State, Switches, Waiting, Way};
 use super::update::update;
@@ -81,7 +81,6 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let Chat { loaded, flags, env, clock, session, .. } = chat;
-    let reflow = Reflow::of(|name| env.var(name).map(str::to_owned));
     let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone() });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
@@ -95,7 +94,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let decoder = Decoder::new(tty.erase());
     let host = Host::new(setup, orders, jobs, news, caps);
     let keys = Keys { decoder, burst: Burst::default(), fed: Duration::ZERO };
-    let screen = Screen { tty, mail, painter, reflow, bytes: String::new() };
+    let screen = Screen { tty, mail, painter, bytes: String::new() };
     let mut desk = Desk { begun: Instant::now(), state, host, keys, screen, painted: None, dirty: true, threads };
     desk.greet();
     let code = desk.run(stop);
@@ -217,7 +216,6 @@ struct Screen {
     tty: Tty,
     mail: Mailbox<Msg>,
     painter: Painter,
-    reflow: Reflow,
     bytes: String,
 }
 
@@ -326,12 +324,7 @@ impl Desk {
         for input in inputs {
             match &input {
                 Input::Report(Report::Attributes) => self.screen.tty.answered(),
-                Input::Report(Report::Version(version)) => {
-                    self.host.caps.correct(version);
-                    if let Some(reflow) = Reflow::named(version) {
-                        self.screen.reflow = reflow;
-                    }
-                }
+                Input::Report(Report::Version(version)) => self.host.caps.correct(version),
                 Input::Report(Report::Keyboard(_) | Report::Background { .. } | Report::Cursor { .. })
                 | Input::Key(_)
                 | Input::Paste(_)
@@ -381,7 +374,7 @@ impl Desk {
 
     fn measure(&mut self, now: Duration) -> Option<u8> {
         let Size { columns, rows } = self.screen.tty.size();
-        self.screen.painter.resized(columns, rows, self.screen.reflow);
+        self.screen.painter.resized(columns, rows, self.host.caps.reflow);
         self.step(now, Msg::Resized { columns, rows })
     }
 

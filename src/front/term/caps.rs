@@ -4,6 +4,7 @@
 
 use super::announce::{Notifier, Wrap};
 use super::modes::Modes;
+use super::reflow::Reflow;
 use crate::base::env::Env;
 use crate::front::out::Colour;
 
@@ -22,8 +23,8 @@ pub struct Caps {
     pub within: Within,
     /// Whether it is at the other end of an ssh connection.
     pub remote: bool,
-    /// Whether, when the width changes, it wraps long lines anew.
-    pub reflows: bool,
+    /// What it does to long lines when the width changes.
+    pub reflow: Reflow,
 }
 
 /// How much of the control sequences (ECMA-48, xterm) is understood.
@@ -130,10 +131,10 @@ impl Caps {
             _ if term.starts_with("vt") || term.starts_with("eterm") => Grade::Basic,
             _ => Grade::Full,
         };
-        let reflows = match within {
-            Within::Tmux => true,
-            Within::Screen => false,
-            Within::Nothing => brand.is_some_and(Brand::reflows) && !is_old_konsole(env),
+        let reflow = match within {
+            Within::Tmux => Reflow::Always,
+            Within::Nothing if !is_old_konsole(env) => brand.map_or(Reflow::Never, Brand::reflow),
+            Within::Screen | Within::Nothing => Reflow::Never,
         };
         Self {
             grade,
@@ -142,7 +143,7 @@ impl Caps {
             brand,
             within,
             remote: ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].iter().any(|name| env.var(name).is_some()),
-            reflows,
+            reflow,
         }
     }
 
@@ -151,9 +152,9 @@ impl Caps {
     pub fn correct(&mut self, version: &str) {
         let version = version.trim().to_ascii_lowercase();
         if version.starts_with("tmux") {
-            (self.within, self.reflows) = (Within::Tmux, true);
+            (self.within, self.reflow) = (Within::Tmux, Reflow::Always);
         } else if let Some((_, brand)) = NAMES.iter().find(|(name, _)| version.starts_with(name)) {
-            (self.brand, self.reflows) = (Some(*brand), brand.reflows());
+            (self.brand, self.reflow) = (Some(*brand), brand.reflow());
         }
     }
 
@@ -247,21 +248,21 @@ impl Brand {
         }
     }
 
-    fn reflows(self) -> bool {
+    /// Where it is not known it is [`Reflow::Never`], which erases too little and never too much.
+    fn reflow(self) -> Reflow {
         match self {
             Self::Alacritty
-            | Self::Apple
             | Self::Foot
             | Self::Ghostty
             | Self::Iterm
             | Self::Kitty
             | Self::Konsole
-            | Self::Mintty
             | Self::Vte
-            | Self::VsCode
             | Self::WezTerm
-            | Self::WindowsTerminal => true,
-            Self::JetBrains | Self::Xterm => false,
+            | Self::WindowsTerminal => Reflow::Always,
+            // What the first one does to the line with the cursor is not known.
+            Self::Apple | Self::VsCode => Reflow::AboveCaret,
+            Self::JetBrains | Self::Mintty | Self::Xterm => Reflow::Never,
         }
     }
 
@@ -445,30 +446,34 @@ mod tests {
 
     #[test]
     fn reflow_is_assumed_only_where_it_is_known() {
-        for (vars, reflows) in [
-            (&[("TERM", "xterm-256color")][..], false),
-            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")], true),
-            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "210399")], false),
-            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "230400")], true),
-            (&[("TERM", "xterm-256color"), ("WT_SESSION", "x")], true),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], true),
-            (&[("TERM", "foot"), ("SSH_TTY", "/dev/pts/1")], true),
-            (&[("TERM", "xterm-ghostty")], true),
-            (&[("TERM", "screen"), ("STY", "1"), ("KITTY_WINDOW_ID", "1")], false),
-            (&[("TERM", "screen"), ("TMUX", "/x"), ("XTERM_VERSION", "1")], true),
+        for (vars, reflow) in [
+            (&[("TERM", "xterm-256color")][..], Reflow::Never),
+            (&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")], Reflow::Always),
+            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "210399")], Reflow::Never),
+            (&[("TERM", "xterm-256color"), ("KONSOLE_VERSION", "230400")], Reflow::Always),
+            (&[("TERM", "xterm-256color"), ("WT_SESSION", "x")], Reflow::Always),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], Reflow::AboveCaret),
+            (&[("TERM", "foot"), ("SSH_TTY", "/dev/pts/1")], Reflow::Always),
+            (&[("TERM", "xterm-ghostty")], Reflow::Always),
+            (&[("TERM", "screen"), ("STY", "1"), ("KITTY_WINDOW_ID", "1")], Reflow::Never),
+            (&[("TERM", "screen"), ("TMUX", "/x"), ("XTERM_VERSION", "1")], Reflow::Always),
         ] {
-            assert_eq!(caps(vars).reflows, reflows, "{vars:?}");
+            assert_eq!(caps(vars).reflow, reflow, "{vars:?}");
         }
     }
 
     #[test]
     fn a_terminal_that_names_itself_is_believed() {
         let mut unknown = caps(&[("TERM", "xterm-256color"), ("SSH_CONNECTION", "x")]);
-        assert!(unknown.remote && !unknown.reflows && unknown.questions().contains("\x1b[>q"));
-        for (version, reflows) in [("XTerm(390)", false), ("VTE(7600)", true), ("tmux 3.4", true), ("mystery 1", true)]
-        {
+        assert!(unknown.remote && unknown.reflow == Reflow::Never && unknown.questions().contains("\x1b[>q"));
+        for (version, reflow) in [
+            ("XTerm(390)", Reflow::Never),
+            ("VTE(7600)", Reflow::Always),
+            ("tmux 3.4", Reflow::Always),
+            ("mystery 1", Reflow::Always),
+        ] {
             unknown.correct(version);
-            assert_eq!(unknown.reflows, reflows, "{version}");
+            assert_eq!(unknown.reflow, reflow, "{version}");
         }
         assert_eq!((unknown.brand, unknown.within), (Some(Brand::Vte), Within::Tmux));
     }

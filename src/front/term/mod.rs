@@ -10,4 +10,5 @@ mod job;
 mod line;
 pub mod mailbox;
 pub mod modes;
+pub mod reflow;
 pub mod tty;

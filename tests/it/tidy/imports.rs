@@ -168,7 +168,7 @@ const ROOMS: &[Room] = &[
     Room {
         name: "the decisions of the repl",
         holds: &["front::repl::screen", "front::repl::state", "front::repl::update"],
-        may: &["base", "model", "kernel", "product", "front::command", "front::repl"],
+        may: &["base", "model", "kernel", "product", "front::command", "front::repl", "front::term::reflow"],
         never: SCREEN,
     },
     Room { name: "front/print", holds: &["front::print"], may: FRONT, never: &[] },

@@ -6,18 +6,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::draft::{Draft, Piece};
+use super::draft::{self, Draft, Piece};
 use crate::base::text::cut;
 
 /// Stands for a chip. It is assigned to nothing, and UAX #29 has it as a control: no neighbour joins it to a cluster. Only
 /// the runs say what is a chip; the same character in somebody's text is text.
 pub const CHIP: char = '\u{fff0}';
-
-/// A paste of more lines becomes a chip: what is longer would push the conversation off a small screen.
-const CHIP_LINES: usize = 10;
-
-/// A paste of more characters becomes a chip: twelve rows of a terminal of 80 columns.
-const CHIP_CHARS: usize = 1_000;
 
 /// A text with the origin of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,9 +52,7 @@ impl Text {
 
     /// A text from the clipboard: a chip if it is long.
     pub fn paste(text: &str) -> Self {
-        let lines = text.bytes().filter(|byte| *byte == b'\n').take(CHIP_LINES + 1).count();
-        let ends = usize::from(!text.ends_with('\n'));
-        if lines + ends <= CHIP_LINES && text.chars().nth(CHIP_CHARS).is_none() {
+        if !draft::is_long(text) {
             return Self::pasted(text);
         }
         Self::of(CHIP.to_string(), Origin::Chip(broken_by_lf(text).into()))

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::draft;
 use super::segment;
 use super::text::{CHIP, Text};
-use crate::base::text::{cut, numbers, visible, width};
+use crate::base::text::{cut, visible, width};
 
 /// Bytes of a line that are wrapped at a time: about half a screen of text.
 const STRETCH: usize = 2 * 1024;
@@ -187,7 +188,7 @@ fn cell<'a>(text: &'a Text, at: usize, cluster: &'a str, room: usize) -> Cell<'a
         return Cell { at, shown: Cow::Borrowed(cluster), width: 1, chip: false };
     }
     if let Some(pasted) = cluster.starts_with(CHIP).then(|| text.chip(at)).flatten() {
-        let label = chip_label(pasted);
+        let label = draft::label(pasted);
         let shown = width::cut(&label, room, "…");
         return Cell { at, width: width::width(&shown), shown: Cow::Owned(shown), chip: true };
     }
@@ -210,11 +211,4 @@ fn is_joiner_in_place(text: &str, at: usize, cluster: &str) -> bool {
     let mut letters = cluster.chars();
     let joiner = matches!((letters.next(), letters.next()), (Some('\u{200b}'..='\u{200d}'), None));
     joiner && segment::before(text, at).chars().next_back().is_some_and(|letter| !letter.is_ascii() && letter != CHIP)
-}
-
-/// What a chip says: how much was pasted.
-fn chip_label(pasted: &str) -> String {
-    let lines = memchr::memchr_iter(b'\n', pasted.as_bytes()).count() + usize::from(!pasted.ends_with('\n'));
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    format!("[pasted {}, {}]", numbers::count(count(lines), "line"), numbers::size(count(pasted.len())))
 }

@@ -2,11 +2,10 @@
 //! over. Pure: bytes come out, `front::term` writes them.
 //!
 //! [`Painter`] keeps what is on the screen and writes the difference, `row` knows where each character stands, `pen`
-//! how colours are switched, and [`Reflow`] what terminals do to a row when they change their width.
+//! how colours are switched.
 
 mod painter;
 mod pen;
-mod reflow;
 mod row;
 mod writer;
 
@@ -15,4 +14,3 @@ mod tests;
 
 pub use painter::{Leave, Painter};
 pub use pen::Colours;
-pub use reflow::Reflow;

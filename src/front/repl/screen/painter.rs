@@ -22,10 +22,10 @@
 use ratatui::text::Line;
 
 use super::pen::Colours;
-use super::reflow::Reflow;
 use super::row::Row;
 use super::writer::Writer;
 use crate::front::repl::view::{Block, Caret, Frame};
+use crate::front::term::reflow::Reflow;
 
 /// Paints frames onto a terminal, as bytes.
 #[derive(Clone, Debug)]

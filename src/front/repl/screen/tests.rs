@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 
 use super::*;
 use crate::front::repl::view::{Block, Caret, Frame};
+use crate::front::term::reflow::Reflow;
 use terminal::{Kind, Terminal};
 
 /// xterm, an emulator that keeps what is below the cursor, VTE, kitty, tmux, xterm.js.

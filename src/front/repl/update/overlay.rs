@@ -8,7 +8,7 @@ use crate::front::repl::complete::word::{self, Kind, Word};
 use crate::front::repl::complete::{Accepted, By, Candidate, Completion, Next, Then};
 use crate::front::repl::editor::search::Search;
 use crate::front::repl::key::action::Action;
-use crate::front::repl::key::{Code, Key, Mods};
+use crate::front::repl::key::{Code, Key};
 use crate::front::repl::message::Cmd;
 use crate::front::repl::state::{Choice, Overlay, State};
 use crate::product::permission::Grant;
@@ -62,37 +62,20 @@ fn completion_key(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
     if completion.rows().is_empty() {
         return None;
     }
-    let (plain, ctrl) = (key.mods == Mods::NONE, key.mods == Mods::CTRL);
-    match key.code {
-        Code::Up if plain => completion.up(),
-        Code::Char('p') if ctrl => completion.up(),
-        Code::Down if plain => completion.down(),
-        Code::Char('n') if ctrl => completion.down(),
-        Code::Tab if plain => {
-            let accepted = completion.accept(By::Tab);
-            return Some(accepted.map_or_else(Vec::new, |accepted| accept(state, &accepted)));
-        }
-        Code::Enter if plain => {
-            let accepted = completion.accept(By::Enter)?;
-            return Some(accept(state, &accepted));
-        }
-        Code::Esc if plain => return Some(close(state)),
-        Code::Char(_)
-        | Code::Enter
-        | Code::Tab
-        | Code::Backspace
-        | Code::Delete
-        | Code::Insert
-        | Code::Esc
-        | Code::Up
-        | Code::Down
-        | Code::Left
-        | Code::Right
-        | Code::Home
-        | Code::End
-        | Code::PageUp
-        | Code::PageDown
-        | Code::Function(_) => return None,
+    if [Key::plain(Code::Up), Key::ctrl('p')].contains(&key) {
+        completion.up();
+    } else if [Key::plain(Code::Down), Key::ctrl('n')].contains(&key) {
+        completion.down();
+    } else if key == Key::plain(Code::Tab) {
+        let accepted = completion.accept(By::Tab);
+        return Some(accepted.map_or_else(Vec::new, |accepted| accept(state, &accepted)));
+    } else if key == Key::plain(Code::Enter) {
+        let accepted = completion.accept(By::Enter)?;
+        return Some(accept(state, &accepted));
+    } else if key == Key::plain(Code::Esc) {
+        return Some(close(state));
+    } else {
+        return None;
     }
     Some(Vec::new())
 }

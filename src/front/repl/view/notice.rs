@@ -8,13 +8,9 @@ use ratatui::text::{Line, Span};
 
 use super::row::{indented, plain, spread, trimmed};
 use super::{Block, Look};
-use crate::base::text::{numbers, width};
-use crate::front::repl::editor::draft::{Draft, Piece};
+use crate::base::text::width;
+use crate::front::repl::editor::draft::{Draft, Piece, chip};
 
-/// A pasted text of more lines is a chip.
-const CHIP_LINES: usize = 10;
-/// A pasted line of more bytes is one too: nobody reads it.
-const CHIP_BYTES: usize = 2_000;
 /// Columns before a mark.
 const INDENT: usize = 2;
 
@@ -99,16 +95,6 @@ pub fn said(text: &str, look: &Look) -> Block {
         }
     }
     block
-}
-
-/// What stands for a pasted text that is too long to be shown: `[pasted 214 lines, 8.1 KB]`.
-pub fn chip(pasted: &str) -> Option<String> {
-    let lines = pasted.split_inclusive('\n').count();
-    let is_long = lines > CHIP_LINES || pasted.len() > CHIP_BYTES;
-    is_long.then(|| {
-        let lines = numbers::count(lines as u64, "line");
-        format!("[pasted {lines}, {}]", numbers::size(pasted.len() as u64))
-    })
 }
 
 /// What is shown where no model can be asked: what this is, and the three quickest ways to go on.

@@ -2,8 +2,6 @@
 //!
 //! It knows no event and no tool.
 
-use std::time::Duration;
-
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -152,27 +150,6 @@ pub fn indented(columns: usize, text: impl Into<String>, style: Style) -> Line<'
     trimmed(vec![Span::raw(" ".repeat(columns)), Span::styled(text.into(), style)])
 }
 
-/// How long something took: `0.1 s`, `12 s`, `3 m 20 s`, `2 h 5 m`.
-pub fn took(duration: Duration) -> String {
-    /// Seconds above which a tenth says nothing.
-    const EXACT: u64 = 10;
-    let seconds = duration.as_secs();
-    match seconds {
-        0..EXACT => format!("{seconds}.{} s", duration.subsec_millis() / 100),
-        EXACT..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} m {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} m", seconds / 3_600, seconds % 3_600 / 60),
-    }
-}
-
-/// How long something has been running, in whole seconds: `9 s`, `3 m 20 s`.
-pub fn elapsed(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..60 => format!("{seconds} s"),
-        _ => took(duration),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -203,13 +180,6 @@ mod tests {
             assert_eq!(cut_path("src/front/repl/view/row.rs", columns, "…"), shown, "{columns}");
         }
         assert_eq!(cut_path("src/folder/", 8, "…"), "…folder/");
-    }
-
-    #[test]
-    fn durations_are_short() {
-        let shown = [0, 99, 9_990, 12_400, 59_999, 200_000, 7_500_000].map(|ms| took(Duration::from_millis(ms)));
-        assert_eq!(shown, ["0.0 s", "0.0 s", "9.9 s", "12 s", "59 s", "3 m 20 s", "2 h 5 m"]);
-        assert_eq!([9_990, 61_000].map(|ms| elapsed(Duration::from_millis(ms))), ["9 s", "1 m 1 s"]);
     }
 
     proptest! {

@@ -3,8 +3,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::Reflow;
 use crate::base::text::width::grapheme_width;
+use crate::front::term::reflow::Reflow;
 
 /// How a terminal behaves.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,9 @@ use super::verb::{Doing, Kind};
 use super::{Finish, Inner};
 use crate::base::text::cut;
 use crate::base::text::numbers::count;
+use crate::base::text::numbers::{elapsed, took};
 use crate::front::repl::view::Look;
-use crate::front::repl::view::row::{elapsed, plain, took};
+use crate::front::repl::view::row::plain;
 
 /// A call that runs for less has nothing to say about time.
 const TIMED: Duration = Duration::from_secs(1);
