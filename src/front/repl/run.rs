@@ -98,7 +98,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let mut desk = Desk { begun: Instant::now(), state, host, keys, screen, painted: None, dirty: true, threads };
     desk.greet();
     let code = desk.run(stop);
-    desk.leave(code);
+    desk.leave();
     Ok(code)
 }
 
@@ -391,7 +391,7 @@ impl Desk {
     }
 
     /// Waits a moment for what still runs, and gives the terminal back.
-    fn leave(self, _: u8) {
+    fn leave(self) {
         let Self { mut state, host, mut screen, mut keys, threads, begun, .. } = self;
         let Host { orders, jobs, news, setup, .. } = host;
         drop((orders, jobs, news));

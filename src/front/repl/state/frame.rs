@@ -9,7 +9,7 @@ use crate::front::repl::complete::view as list;
 use crate::front::repl::view::{Caret, Frame, ask, notice, status};
 
 use super::paper::Kind;
-use super::{Asked, Overlay, State, Way};
+use super::{Overlay, State, Way};
 
 /// Below this many columns, or rows, the screen says so (issue: works at 40×10, below 20×5 it says so).
 const FEWEST_COLUMNS: usize = 20;
@@ -18,7 +18,7 @@ const FEWEST_ROWS: usize = 5;
 /// With fewer rows than this no row is spent on distance.
 const ROOMY: usize = 9;
 
-/// What the screen shows below the finished text.
+/// What the screen shows below the finished text. What is nearest to the draft gets its rows first.
 pub fn view(state: &State) -> Frame {
     if state.leaving.is_some() {
         return Frame::default();
@@ -26,41 +26,44 @@ pub fn view(state: &State) -> Frame {
     if state.look.width < FEWEST_COLUMNS || state.rows < FEWEST_ROWS {
         return tiny(state);
     }
-    let roomy = state.rows >= ROOMY;
-    let mut left = state.rows;
+    let mut room = Room(state.rows);
     let input = Input::new(state, (state.rows / 2).max(1));
-    left = left.saturating_sub(input.rows.len());
-    let below = below(state, left.min(state.rows / 2));
-    left = left.saturating_sub(below.len());
-    let asks = ask_rows(state, left.saturating_sub(usize::from(roomy)));
-    left = left.saturating_sub(asks.len());
-    let mut middle = if asks.is_empty() { working(state) } else { Vec::new() };
-    middle.truncate(left);
-    left -= middle.len();
-    if roomy && (state.paper.last().is_some() || state.turn.has_calls() || state.turn.speaks().is_some()) && left > 0 {
-        middle.insert(0, Line::default());
-        left -= 1;
-    }
-    if !asks.is_empty() && roomy && left > 0 {
-        middle.push(Line::default());
-        left -= 1;
-    }
-    let mut rows = going_on(state, left.min(state.rows / 2));
-    if asks.is_empty() {
-        rows.append(&mut middle);
-    } else {
-        // A question stands between what led to it and the draft.
-        let gap = middle.len().saturating_sub(1);
-        let rest = middle.split_off(gap.min(middle.len()));
-        rows.append(&mut middle);
-        rows.extend(asks);
-        rows.extend(rest);
-    }
-    let above = rows.len();
+    room.take(input.rows.len());
+    let below = room.fit(below(state));
+    let mut above = match &state.asked {
+        Some(asked) => ask::rows(&asked.question, room.0, &state.look),
+        None => working(state),
+    };
+    above = room.fit(above);
+    // Distance: above everything, and below a question.
+    let is_first = state.paper.last().is_none() && !state.turn.has_calls() && state.turn.speaks().is_none();
+    let air = if state.rows >= ROOMY { room.fit(vec![Line::default(); 2]) } else { Vec::new() };
+    let mut air = air.into_iter();
+    let mut rows = going_on(state, room.0.min(state.rows / 2));
+    rows.extend(air.next().filter(|_| !is_first));
+    rows.append(&mut above);
+    rows.extend(air.next().filter(|_| state.asked.is_some()));
+    let caret_row = row_number(rows.len());
     rows.extend(input.rows);
     rows.extend(below);
-    let caret = input.caret.map(|caret| Caret { row: caret.row + row_number(above), column: caret.column });
+    let caret = input.caret.map(|caret| Caret { row: caret.row + caret_row, column: caret.column });
     Frame { rows, caret }
+}
+
+/// How many rows are left.
+struct Room(usize);
+
+impl Room {
+    fn take(&mut self, rows: usize) {
+        self.0 = self.0.saturating_sub(rows);
+    }
+
+    /// As many of `rows` as there is room for.
+    fn fit(&mut self, mut rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
+        rows.truncate(self.0);
+        self.take(rows.len());
+        rows
+    }
 }
 
 /// What fits where nothing fits: a word, and the end of the draft.
@@ -103,8 +106,8 @@ impl Input {
 }
 
 /// What stands under the draft: ways to complete it, else the facts.
-fn below(state: &State, most: usize) -> Vec<Line<'static>> {
-    let mut rows = match &state.overlay {
+fn below(state: &State) -> Vec<Line<'static>> {
+    match &state.overlay {
         Overlay::Completion(completion) if !completion.rows().is_empty() => list::rows(completion, &state.look),
         Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
             let armed = state.is_armed() && state.editor.is_blank();
@@ -114,19 +117,12 @@ fn below(state: &State, most: usize) -> Vec<Line<'static>> {
                 vec![state.status.line(&state.look)]
             }
         }
-    };
-    rows.truncate(most);
-    rows
+    }
 }
 
 /// The mark before the draft.
 fn prompt(state: &State) -> Span<'static> {
     Span::styled(format!("{} ", state.look.glyphs.person), state.look.theme.person)
-}
-
-fn ask_rows(state: &State, most: usize) -> Vec<Line<'static>> {
-    let Some(Asked { question, .. }) = &state.asked else { return Vec::new() };
-    ask::rows(question, most, &state.look)
 }
 
 /// The line that says that something runs, and what waits.

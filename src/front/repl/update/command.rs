@@ -74,7 +74,7 @@ fn say(state: &mut State, text: &str) {
 }
 
 fn report(state: &mut State, text: &str) -> Vec<Cmd> {
-    let block = notice::remark(text, &state.look);
+    let block = notice::report(text, &state.look);
     state.paper.print(Kind::Report, block);
     Vec::new()
 }

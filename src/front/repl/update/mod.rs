@@ -135,7 +135,12 @@ fn leave(state: &mut State, code: u8) -> Vec<Cmd> {
     state.times.draft.get_or_insert(state.now);
     state.leaving = Some(code);
     // What the agent still says, and what is asked, has no place any more.
+    state.turn.end(state.now, &state.look, &mut state.paper);
     state.asked = None;
+    if let Some(session) = state.session.as_ref().filter(|session| session.kept && session.begun) {
+        let block = notice::remark(&format!("agent -c goes on from here (session {})", session.id), &state.look);
+        state.paper.print(Kind::Report, block);
+    }
     vec![Cmd::Leave(code)]
 }
 

@@ -46,7 +46,7 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
             send::next(state, stopped)
         }
         News::Told(text) => {
-            state.paper.print(Kind::Report, notice::remark(&text, &state.look));
+            state.paper.print(Kind::Report, notice::report(&text, &state.look));
             Vec::new()
         }
         News::Refused(error) => {

@@ -66,6 +66,23 @@ pub fn remark(text: &str, look: &Look) -> Block {
     text.trim_end().lines().map(|line| indented(INDENT, plain(line.trim_end()), look.theme.dim)).collect()
 }
 
+/// A report of several lines, dim. Where two columns do not fit side by side, the second one goes below the first.
+pub fn report(text: &str, look: &Look) -> Block {
+    let mut block = Block::new();
+    for line in text.trim_end().lines().map(|line| plain(line.trim_end())) {
+        let fits = INDENT + width::width(&line) <= look.width;
+        let columns = line.find("  ").filter(|at| *at > 0).map(|at| line.split_at(at));
+        match columns.map(|(first, second)| (first.trim_end(), second.trim_start())) {
+            Some((first, second)) if !fits && !first.trim().is_empty() && !second.is_empty() => {
+                block.push(indented(INDENT, first.to_owned(), look.theme.dim));
+                block.push(indented(2 * INDENT, second.to_owned(), look.theme.dim));
+            }
+            Some(_) | None => block.push(indented(INDENT, line, look.theme.dim)),
+        }
+    }
+    block
+}
+
 /// What the person said; a long paste is a chip.
 pub fn user(draft: &Draft, look: &Look) -> Block {
     let mut text = String::new();

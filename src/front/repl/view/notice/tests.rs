@@ -100,3 +100,17 @@ proptest! {
         prop_assert!(text(&said(&words, &look)).starts_with('›'));
     }
 }
+
+#[test]
+fn a_report_puts_its_columns_below_each_other_where_they_do_not_fit() {
+    let text = "/tools            tools the model can call\n\n/exit  leave\n";
+    assert_eq!(
+        text_of(&report(text, &look(60))),
+        ["  /tools            tools the model can call", "", "  /exit  leave"]
+    );
+    assert_eq!(text_of(&report(text, &look(30))), ["  /tools", "    tools the model can call", "", "  /exit  leave"]);
+}
+
+fn text_of(block: &Block) -> Vec<String> {
+    block.iter().map(ToString::to_string).collect()
+}
