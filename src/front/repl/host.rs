@@ -161,8 +161,12 @@ impl Host {
         if !typed.contains('@') {
             return inbox.put(Letter { id, said: vec![Part::Text(draft.text())] });
         }
+        let news = self.news.clone();
         let read = move || {
-            let (files, _) = attachments(&typed, &workspace);
+            let (files, problems) = attachments(&typed, &workspace);
+            for problem in problems {
+                let _ = news.send(Msg::Told(problem));
+            }
             let said = files.into_iter().chain([draft.text()]).map(Part::Text).collect();
             inbox.put(Letter { id, said });
         };

@@ -56,7 +56,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     if state.times.interrupt.is_some_and(|pressed| now >= pressed + TWICE) {
         state.times.interrupt = None;
     }
-    cmds.extend(keep_draft(state));
+    // First: nothing is done any more after leaving.
+    cmds.splice(0..0, keep_draft(state));
     cmds
 }
 
@@ -107,6 +108,9 @@ fn recalled(state: &mut State, earlier: Vec<String>, draft: &Draft) -> Vec<Cmd> 
     if !draft.is_blank() && state.editor.is_empty() {
         state.editor.set(draft);
         state.kept_draft = state.editor.draft();
+    } else if !draft.is_blank() {
+        // Somebody writes already; Up brings it back.
+        state.earlier.push(draft.clone());
     }
     Vec::new()
 }
