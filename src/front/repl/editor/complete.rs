@@ -1,5 +1,5 @@
 //! The draft as those see it who complete its words: one text, with chips written out. Places in it are bytes of
-//! [`Draft::text`].
+//! [`super::draft::Draft::text`].
 //!
 //! Which word could be completed, and what it may become, is decided elsewhere.
 
