@@ -111,6 +111,9 @@ pub fn said(text: &str, look: &Look) -> Block {
             block.push(line);
         }
     }
+    while block.last().is_some_and(|last| last.spans.is_empty()) {
+        block.pop();
+    }
     block
 }
 

@@ -77,7 +77,7 @@ enum Speaker {
     Tools,
 }
 
-/// The blocks in their order, with blank lines where one speaker ends, and between paragraphs.
+/// The blocks in their order, with blank lines where one speaker ends.
 fn joined(newest_first: Vec<Said>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::with_capacity(newest_first.len());
     let mut last: Option<Speaker> = None;
@@ -126,8 +126,9 @@ fn said_in(message: &Message, after: &[Arc<Message>], look: &Look, prose: &dyn F
             let parts = content.iter().flat_map(|part| match part {
                 AssistantPart::Reasoning(_) => Vec::new(),
                 AssistantPart::Text(text) => {
-                    let blocks = prose(text).into_iter().filter(|block| !block.is_empty());
-                    blocks.map(|block| Said { block, speaker: Speaker::Agent }).collect()
+                    // The blocks of one text know themselves where a blank line stands between them.
+                    let block = prose(text).concat();
+                    if block.is_empty() { Vec::new() } else { vec![Said { block, speaker: Speaker::Agent }] }
                 }
                 AssistantPart::ToolUse(call) => {
                     vec![Said { block: called(call, after, look), speaker: Speaker::Tools }]

@@ -12,7 +12,7 @@ use crate::model::usage::Usage;
 use crate::product::prompt::{self, Facts, Mode};
 
 fn prose(text: &str) -> Vec<Block> {
-    text.split("\n\n").map(|paragraph| vec![Line::raw(format!("  {}", plain(paragraph).trim_end()))]).collect()
+    crate::front::repl::view::markdown::render(text, &look(80))
 }
 
 fn agent(content: Vec<AssistantPart>) -> Message {
