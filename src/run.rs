@@ -23,6 +23,7 @@ use crate::front::print::{Format, Printer, Style, Talk, demo, one_shot};
 use crate::front::repl::{self, run::Chat};
 use crate::front::stdin::Reading;
 use crate::front::stop::Stop;
+use crate::front::term::caps::{Caps, Grade};
 use crate::front::wire;
 use crate::kernel::event::Event;
 use crate::product::agent::report::{Interruption, Report};
@@ -152,7 +153,9 @@ fn task(
         let first = Some(task.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
         let colour = colour(task.output.color);
         let (env, flags) = (env.clone(), flags.clone());
-        return repl::run::run(Chat { loaded, flags, env, clock, session, first, colour, performs: false }, stop);
+        let is_dumb = Caps::of(&env, colour).grade == Grade::Dumb;
+        let chat = Chat { loaded, flags, env, clock, session, first, colour, performs: false };
+        return if is_dumb { repl::plain::run(chat, stop) } else { repl::run::run(chat, stop) };
     }
     for notice in &loaded.notices {
         printer.event(&Event::Notice(notice.clone()));

@@ -30,6 +30,7 @@ pub struct Stop {
     /// Where signals are heard, once they are.
     ears: Arc<OnceLock<Ears>>,
     last_act: Arc<Mutex<Option<LastAct>>>,
+    taker: Arc<Mutex<Option<Taker>>>,
     terminal: Arc<Mutex<Terminal>>,
 }
 
@@ -58,6 +59,15 @@ struct LastAct(Box<dyn Fn() + Send>);
 impl fmt::Debug for LastAct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LastAct")
+    }
+}
+
+/// Takes an INT; false: it is one that ends us after all.
+struct Taker(Box<dyn Fn() -> bool + Send>);
+
+impl fmt::Debug for Taker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Taker")
     }
 }
 
@@ -122,6 +132,17 @@ impl Stop {
         *self.last_act.lock().unwrap_or_else(PoisonError::into_inner) = act.map(LastAct);
     }
 
+    /// Sets who takes an INT, on the thread of the signals; one that is taken, for which `true` is said, ends nothing.
+    /// For who reads lines from a terminal that makes signals of keys: there an INT stops what runs, not us.
+    pub fn set_taker(&self, taker: Option<Box<dyn Fn() -> bool + Send>>) {
+        *self.taker.lock().unwrap_or_else(PoisonError::into_inner) = taker.map(Taker);
+    }
+
+    fn is_taken(&self) -> bool {
+        let taker = self.taker.lock().unwrap_or_else(PoisonError::into_inner);
+        taker.as_ref().is_some_and(|Taker(take)| take())
+    }
+
     /// While `lent`, another program has the terminal, and an INT typed there is meant for that program.
     pub fn set_lent(&self, lent: bool) {
         let terminal = if lent { Terminal::Lent } else { Terminal::Back(Instant::now()) };
@@ -138,7 +159,7 @@ impl Stop {
     }
 
     fn hear(&self, interruption: Interruption) {
-        if interruption == Interruption::Interrupt && self.is_lent() {
+        if interruption == Interruption::Interrupt && (self.is_lent() || self.is_taken()) {
             return;
         }
         let before = {
@@ -225,6 +246,18 @@ mod tests {
         stop.hear(Interruption::Interrupt);
         assert!(stop.cancel().is_cancelled());
         assert_eq!(stop.interruption(), Some(Interruption::Terminate));
+    }
+
+    #[test]
+    fn an_interrupt_that_is_taken_ends_nothing() {
+        let stop = Stop::default();
+        let pending = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let taken = Arc::clone(&pending);
+        stop.set_taker(Some(Box::new(move || !taken.swap(true, std::sync::atomic::Ordering::SeqCst))));
+        stop.hear(Interruption::Interrupt);
+        assert!(!stop.cancel().is_cancelled() && pending.load(std::sync::atomic::Ordering::SeqCst));
+        stop.hear(Interruption::Interrupt);
+        assert_eq!(stop.interruption(), Some(Interruption::Interrupt), "nobody took the first one");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod keys;
 mod loop_guard;
 mod one_shot;
 mod permissions;
+mod plain;
 mod replay;
 mod screen;
 mod sessions;

@@ -29,6 +29,10 @@ use super::view::theme::Theme;
 pub enum Msg {
     /// Something came from the terminal.
     Input(Input),
+    /// A line came from a terminal without a screen.
+    Line(Line),
+    /// An INT came from one.
+    Interrupt,
     /// The terminal has another size now.
     Resized {
         /// Columns.
@@ -66,6 +70,15 @@ pub enum Msg {
     },
     /// Whether the clipboard took it, and what to tell.
     Told(String),
+}
+
+/// A line from a terminal without a screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What was written, without the line break.
+    pub text: String,
+    /// Whether it was written before what is asked now could be seen.
+    pub ahead: bool,
 }
 
 /// What the agent's thread tells.

@@ -10,6 +10,7 @@ pub mod host;
 pub mod keeper;
 pub mod key;
 pub mod message;
+pub mod plain;
 mod report;
 pub mod run;
 pub mod screen;

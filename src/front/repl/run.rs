@@ -42,7 +42,7 @@ use super::worker::{self, Setup};
 /// The shortest time between two pictures that nobody asked for by a key (issue: at most 30 a second).
 const FRAME: Duration = Duration::from_millis(33);
 /// How long leaving waits for what still runs: a command has 2 s between TERM and KILL.
-const LEAVING: Duration = Duration::from_secs(3);
+pub(super) const LEAVING: Duration = Duration::from_secs(3);
 
 /// What a chat is begun with.
 pub struct Chat {
@@ -103,7 +103,11 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
 }
 
 /// What the state begins with, from settings and terminal.
-fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error> {
+///
+/// # Errors
+///
+/// Settings of the screen that cannot be used.
+pub(super) fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error> {
     let ui = &chat.loaded.settings.ui;
     let enter = if ui.enter == "newline" { Enter::BreaksLines } else { Enter::Submits };
     let keymap = Keymap::new(enter, &ui.keys).map_err(|error| Error::usage(error.to_string()))?;
@@ -148,10 +152,15 @@ fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error> {
 
 /// Threads that work for the chat; each tells when it has ended.
 #[derive(Default)]
-struct Threads(Vec<JoinHandle<()>>);
+pub(super) struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
-    fn spawn(
+    /// Begins one.
+    ///
+    /// # Errors
+    ///
+    /// When the system has none left.
+    pub(super) fn spawn(
         &mut self,
         name: &str,
         setup: &Arc<Setup>,
@@ -168,7 +177,8 @@ impl Threads {
         Ok(())
     }
 
-    fn have_ended(&self) -> bool {
+    /// Whether all have.
+    pub(super) fn have_ended(&self) -> bool {
         self.0.iter().all(JoinHandle::is_finished)
     }
 }

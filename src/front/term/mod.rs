@@ -5,6 +5,7 @@
 
 pub mod announce;
 pub mod caps;
+pub mod cooked;
 mod guard;
 mod job;
 mod line;

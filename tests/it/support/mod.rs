@@ -18,7 +18,7 @@ mod session;
 mod tmux;
 mod wire;
 
-pub use host::{Host, KEY, MODEL, PROVIDER, environment, side_by_side};
+pub use host::{Agent, Host, KEY, MODEL, PROVIDER, environment, side_by_side};
 pub use process::{Reader, Stdin};
 pub use pty::{Keyboard, Pty};
 pub use reply::{Call, Failure, Reply, Stop, Usage, call, calls, fail, say, think};

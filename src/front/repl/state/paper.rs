@@ -26,7 +26,7 @@ pub enum Kind {
 /// Finished text on its way to the screen.
 #[derive(Debug, Default)]
 pub struct Paper {
-    blocks: Vec<Block>,
+    blocks: Vec<(Kind, Block)>,
     last: Option<Kind>,
 }
 
@@ -37,16 +37,16 @@ impl Paper {
             return;
         }
         if self.gap_before(kind) && !is_blank(&block[0]) {
-            self.blocks.push(vec![Line::default()]);
+            self.blocks.push((kind, vec![Line::default()]));
         }
-        self.blocks.push(block);
+        self.blocks.push((kind, block));
         self.last = Some(kind);
     }
 
     /// Goes on with the piece before: no blank line comes between.
     pub fn go_on(&mut self, kind: Kind, block: Block) {
         self.last = Some(kind);
-        self.blocks.push(block);
+        self.blocks.push((kind, block));
     }
 
     /// Whether a blank line stands between what was printed last and a piece of this kind.
@@ -60,7 +60,7 @@ impl Paper {
 
     /// Pushes everything up, out of sight and into the scrollback.
     pub fn clear(&mut self, rows: usize) {
-        self.blocks.push(vec![Line::default(); rows]);
+        self.blocks.push((Kind::Report, vec![Line::default(); rows]));
         self.last = None;
     }
 
@@ -71,6 +71,11 @@ impl Paper {
 
     /// Takes what has not been painted yet.
     pub fn take(&mut self) -> Vec<Block> {
+        self.blocks.drain(..).map(|(_, block)| block).collect()
+    }
+
+    /// The same, with what each piece is; a blank line belongs to the piece after it.
+    pub fn take_pieces(&mut self) -> Vec<(Kind, Block)> {
         std::mem::take(&mut self.blocks)
     }
 

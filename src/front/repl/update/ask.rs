@@ -101,7 +101,8 @@ fn letter_of(typed: char, answers: &[(char, String)]) -> Option<char> {
     answers.iter().map(|(letter, _)| *letter).find(|letter| *letter == typed)
 }
 
-fn answer_letter(state: &mut State, letter: char) -> Vec<Cmd> {
+/// Gives the answer that a letter stands for.
+pub(super) fn answer_letter(state: &mut State, letter: char) -> Vec<Cmd> {
     let Some(asked) = &state.asked else { return Vec::new() };
     let given = match (&asked.question.kind, letter) {
         (Answers::Session, 'y') => Answer::Grant(Grant::All),

@@ -68,12 +68,12 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
     }
 }
 
-fn say(state: &mut State, text: &str) {
+pub(super) fn say(state: &mut State, text: &str) {
     let block = notice::notice(text, &state.look);
     state.paper.print(Kind::Notice, block);
 }
 
-fn report(state: &mut State, text: &str) -> Vec<Cmd> {
+pub(super) fn report(state: &mut State, text: &str) -> Vec<Cmd> {
     let block = notice::report(text, &state.look);
     state.paper.print(Kind::Report, block);
     Vec::new()

@@ -3,6 +3,7 @@
 mod ask;
 mod command;
 mod keys;
+mod line;
 mod news;
 mod overlay;
 mod send;
@@ -21,11 +22,15 @@ use super::state::{DRAFT_PAUSE, State, TWICE};
 use super::view::notice;
 use super::view::theme::{Background, Theme};
 
+pub use line::unsent;
+
 /// Takes in what happened at `now`, and returns what is to be done about it, in order.
 pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     state.now = now;
     let mut cmds = match msg {
         Msg::Input(input) => input_came(state, input),
+        Msg::Line(line) => line::came(state, &line),
+        Msg::Interrupt => line::interrupted(state),
         Msg::Resized { columns, rows } => {
             state.look.width = usize::from(columns);
             state.rows = usize::from(rows);

@@ -79,7 +79,7 @@ fn shell_line(draft: &Draft) -> Option<(String, bool)> {
     }
 }
 
-fn take(state: &mut State) -> Draft {
+pub(super) fn take(state: &mut State) -> Draft {
     let draft = state.editor.take();
     state.walk.end();
     if state.earlier.last() != Some(&draft) {

@@ -1,0 +1,120 @@
+//! A line from a terminal without a screen: an answer, a command, or something to say.
+//!
+//! Only what differs from a draft on the screen is here: there are no lists to choose from and no keys, and the draft is
+//! the terminal's own business.
+
+use crate::front::command::slash::{self, Action, Meaning, Slash, classify};
+use crate::front::repl::complete::word;
+use crate::front::repl::editor::draft::Draft;
+use crate::front::repl::message::{Cmd, Line, Report};
+use crate::front::repl::state::State;
+use crate::front::repl::view::ask::Kind as Answers;
+
+use super::{ask, command, keys, leave, send};
+
+/// What `/help` says of keys here.
+const KEYS: [(&str, &str); 4] = [
+    ("enter", "send; while the agent works, steer it"),
+    ("\\ at the end", "the message goes on in the next line"),
+    ("ctrl-c", "stop what runs; at the prompt, leave"),
+    ("ctrl-d", "leave"),
+];
+
+/// A line came.
+pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
+    if let Some(letter) = answer(state, line) {
+        return ask::answer_letter(state, letter);
+    }
+    // A line before it may have ended in a backslash.
+    let begun = state.editor.draft().text();
+    state.editor.set(&Draft::typed(begun + &line.text));
+    let draft = state.editor.draft();
+    let text = draft.text();
+    if let Meaning::Command(command, argument) = classify(&text, word::typed(&draft))
+        && let Some(mut cmds) = instead(state, command, argument)
+    {
+        send::take(state);
+        cmds.insert(0, Cmd::Remember(text));
+        return cmds;
+    }
+    let asked = state.asked.is_some();
+    let waiting = state.waiting.len();
+    let cmds = send::submit(state);
+    if asked && state.waiting.len() > waiting {
+        command::say(state, "That is kept for the agent; the question is still open.");
+    }
+    if !line.text.ends_with('\\') {
+        // What was wrong has been said, and cannot be mended here.
+        state.editor.take();
+    }
+    cmds
+}
+
+/// The answer that a line is: the exact letter or word, written when the question could be seen.
+fn answer(state: &State, line: &Line) -> Option<char> {
+    let asked = state.asked.as_ref().filter(|_| !line.ahead)?;
+    let word = line.text.trim().to_ascii_lowercase();
+    let words: &[(char, &[&str])] = match asked.question.kind {
+        Answers::Session => {
+            &[('y', &["y", "yes", "all"]), ('w', &["w", "write"]), ('s', &["s", "safe"]), ('n', &["n", "no", "none"])]
+        }
+        Answers::Each { prefix: Some(_) } => {
+            &[('y', &["y", "yes", "once"]), ('a', &["a", "always"]), ('n', &["n", "no"])]
+        }
+        Answers::Each { prefix: None } => &[('y', &["y", "yes", "once"]), ('n', &["n", "no"])],
+    };
+    words.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(letter, _)| *letter)
+}
+
+/// What a command does that elsewhere needs a screen.
+fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd>> {
+    match command.action {
+        Action::Theme | Action::Clear | Action::Copy => {
+            let text = format!("/{} needs a screen, and this terminal is a dumb one (TERM).", command.name);
+            command::say(state, &text);
+            Some(Vec::new())
+        }
+        Action::Help => Some(command::report(state, &slash::help(&KEYS).join("\n"))),
+        Action::Keys => {
+            command::say(state, "Lines are edited with the terminal's own keys; /help has the few that are the chat's.");
+            Some(Vec::new())
+        }
+        Action::Permissions if argument.is_empty() => {
+            let now = state.session.as_ref().map_or("ask", |session| session.rights.word());
+            let text = format!("Permissions: {now}. {} changes that.", command.usage());
+            command::say(state, &text);
+            Some(Vec::new())
+        }
+        Action::Resume if argument.is_empty() => {
+            command::say(state, "/resume ID goes on with one of these:");
+            Some(vec![Cmd::Tell(Report::Sessions)])
+        }
+        Action::Permissions
+        | Action::Resume
+        | Action::Tools
+        | Action::New
+        | Action::Sessions
+        | Action::Context
+        | Action::Cost
+        | Action::Config
+        | Action::Doctor
+        | Action::Effort
+        | Action::Exit => None,
+    }
+}
+
+/// An INT came: it stops what runs; where nothing does, or it has been stopped, it leaves.
+pub(super) fn interrupted(state: &mut State) -> Vec<Cmd> {
+    state.editor.take();
+    if state.task.as_ref().is_some_and(|task| task.stopped.is_none()) {
+        return keys::stop(state);
+    }
+    leave(state, super::interrupted())
+}
+
+/// What was given back because the task it was meant for was stopped.
+pub fn unsent(state: &mut State) -> Option<Draft> {
+    let draft = state.editor.draft();
+    let is_begun = draft.text().ends_with('\n');
+    (!draft.is_blank() && !is_begun).then(|| state.editor.take())
+}
