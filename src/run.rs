@@ -101,7 +101,15 @@ fn dispatch(
     let style = Style { format: *told, talk: talk(&cli) };
     match cli.command {
         None => task(&cli.task, &flags, &env, clock, stop, &mut Printer::new(out, style)),
-        Some(Command::Demo { keep, .. }) => demo::run(keep.as_deref(), style, &env, clock, stop, out),
+        Some(Command::Demo { keep, .. }) => {
+            let colour = colour(cli.task.output.color);
+            let is_shown = *told == Format::Text && on_terminal() && Caps::of(&env, colour).grade != Grade::Dumb;
+            if is_shown {
+                repl::demo::run(keep.as_deref(), colour, &env, clock, stop, out)
+            } else {
+                demo::run(keep.as_deref(), style, &env, clock, stop, out)
+            }
+        }
         Some(Command::Sessions { action }) => sessions(&action, &env, clock, out),
         Some(Command::Config { action }) => {
             out.both(|stdout, stderr| command::config::run(&config_action(action), &env, &flags, stdout, stderr))
@@ -139,9 +147,7 @@ fn task(
         Stdin::Wait => Reading::Wait,
         Stdin::None => Reading::Never,
     };
-    let one_shot = task.print
-        || !rustix::termios::isatty(rustix::stdio::stdin())
-        || !rustix::termios::isatty(rustix::stdio::stdout());
+    let one_shot = task.print || !on_terminal();
     let loaded = config::load(env, flags)?;
     let session = match (&task.session, task.resume) {
         (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
@@ -190,6 +196,11 @@ fn config_action(action: ConfigAction) -> Action {
         ConfigAction::Get { key, json } => Action::Get { key, form: form(json) },
         ConfigAction::Set { key, value } => Action::Set { key, value },
     }
+}
+
+/// Whether there is somebody to talk to.
+fn on_terminal() -> bool {
+    rustix::termios::isatty(rustix::stdio::stdin()) && rustix::termios::isatty(rustix::stdio::stdout())
 }
 
 /// The working directory that was asked for.

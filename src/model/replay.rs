@@ -1,8 +1,9 @@
 //! A model without a wire: it gives the answers it was made with, one after the other.
 //!
-//! It never looks at what it is asked, opens no file and waits for nothing.
+//! It never looks at what it is asked and opens no file. It waits for nothing, unless somebody is to watch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use super::error::{ErrorKind, ModelError};
 use super::message::{AssistantPart, Reasoning};
@@ -15,24 +16,41 @@ use crate::base::text::cut;
 /// How many pieces a text arrives in: enough for a reader that joins pieces to be put to the test.
 const PIECES: usize = 4;
 
+/// How fast answers come where somebody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Before each answer.
+    pub answer: Duration,
+    /// Behind each word.
+    pub word: Duration,
+}
+
 /// Answers from a recording.
 #[derive(Debug)]
 pub struct Replay {
     info: ModelInfo,
     replies: Vec<Reply>,
     next: AtomicUsize,
+    pace: Option<Pace>,
 }
 
 impl Replay {
     /// A model that gives these answers in order, each once; after the last one every request fails.
     pub fn new(info: ModelInfo, replies: Vec<Reply>) -> Self {
-        Self { info, replies, next: AtomicUsize::new(0) }
+        Self { info, replies, next: AtomicUsize::new(0), pace: None }
     }
 
-    fn answer(&self, deltas: &mut dyn FnMut(Delta<'_>), cancel: &Cancel) -> Result<Reply, ModelError> {
-        if cancel.is_cancelled() {
-            return Err(ModelError::new(ErrorKind::Cancelled, "interrupted"));
+    /// The same at a pace at which it can be read, a word at a time; `None` is as fast as it goes.
+    #[must_use]
+    pub fn at(self, pace: Option<Pace>) -> Self {
+        Self { pace, ..self }
+    }
+
+    async fn answer(&self, deltas: &mut dyn FnMut(Delta<'_>), cancel: &Cancel) -> Result<Reply, ModelError> {
+        if let Some(pace) = self.pace {
+            wait(pace.answer, cancel).await?;
         }
+        interrupted(cancel)?;
         let number = self.next.fetch_add(1, Ordering::SeqCst);
         let Some(reply) = self.replies.get(number) else {
             let message = format!("the recording ends here, after {} answers", self.replies.len());
@@ -40,7 +58,15 @@ impl Replay {
         };
         for part in &reply.content {
             match part {
-                AssistantPart::Text(text) => pieces(text).for_each(|piece| deltas(Delta::Text(piece))),
+                AssistantPart::Text(text) => match self.pace {
+                    Some(pace) => {
+                        for word in text.split_inclusive(' ') {
+                            deltas(Delta::Text(word));
+                            wait(pace.word, cancel).await?;
+                        }
+                    }
+                    None => pieces(text).for_each(|piece| deltas(Delta::Text(piece))),
+                },
                 AssistantPart::Reasoning(Reasoning { text, .. }) => {
                     pieces(text).for_each(|piece| deltas(Delta::Reasoning(piece)));
                 }
@@ -62,8 +88,21 @@ impl Model for Replay {
         deltas: &'a mut dyn FnMut(Delta<'_>),
         cancel: &'a Cancel,
     ) -> ReplyFuture<'a> {
-        Box::pin(async move { self.answer(deltas, cancel) })
+        Box::pin(self.answer(deltas, cancel))
     }
+}
+
+fn interrupted(cancel: &Cancel) -> Result<(), ModelError> {
+    if cancel.is_cancelled() { Err(ModelError::new(ErrorKind::Cancelled, "interrupted")) } else { Ok(()) }
+}
+
+/// Waits, unless it is cancelled meanwhile.
+async fn wait(time: Duration, cancel: &Cancel) -> Result<(), ModelError> {
+    tokio::select! {
+        () = cancel.cancelled() => {}
+        () = tokio::time::sleep(time) => {}
+    }
+    interrupted(cancel)
 }
 
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
@@ -131,6 +170,15 @@ mod tests {
                 (text, "well", text.len() > 25 || text.is_ascii())
             );
         }
+        let pace = Pace { answer: Duration::from_millis(2), word: Duration::from_millis(1) };
+        let slow = Replay::new(model.info().clone(), texts.map(reply).into()).at(Some(pace));
+        let mut words = Vec::new();
+        let mut deltas = |delta: Delta<'_>| match delta {
+            Delta::Text(text) => words.push(text.to_owned()),
+            Delta::Reasoning(_) => {}
+        };
+        assert_eq!(slow.reply(&request, &mut deltas, &cancel).await, Ok(reply(texts[0])));
+        assert_eq!(words, ["one ", "two ", "three ", "four ", "five"]);
         let ended = model.reply(&request, &mut |_| {}, &cancel).await.unwrap_err();
         assert_eq!((ended.kind, ended.retryable), (ErrorKind::InvalidRequest, false));
         assert!(ended.message.starts_with("the recording ends here"));

@@ -354,7 +354,7 @@ fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
     let settings = &loaded.settings;
     if choice.api == Api::Replay {
         let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
-        let model = Arc::new(Replay::new(choice.info.clone(), replies));
+        let model = Arc::new(Replay::new(choice.info.clone(), replies).at(choice.pace));
         return Ok(Asked { model, recorded: Some(results), notice: None });
     }
     let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);

@@ -23,6 +23,8 @@ pub enum Kind {
     Usage,
     /// Provider or authentication.
     Provider,
+    /// The same: there is no model that could be asked, as on a machine where nothing has been set up yet.
+    Nobody,
 }
 
 impl Kind {
@@ -31,7 +33,7 @@ impl Kind {
         match self {
             Self::Failed => "failed",
             Self::Usage => "usage",
-            Self::Provider => "provider",
+            Self::Provider | Self::Nobody => "provider",
         }
     }
 
@@ -40,7 +42,7 @@ impl Kind {
         match self {
             Self::Failed => 1,
             Self::Usage => 2,
-            Self::Provider => 4,
+            Self::Provider | Self::Nobody => 4,
         }
     }
 }
@@ -59,6 +61,11 @@ impl Error {
     /// Provider or authentication.
     pub fn provider(message: impl Into<String>) -> Self {
         Self::new(Kind::Provider, message)
+    }
+
+    /// There is no model to ask.
+    pub fn nobody(message: impl Into<String>) -> Self {
+        Self::new(Kind::Nobody, message)
     }
 
     fn new(kind: Kind, message: impl Into<String>) -> Self {

@@ -116,3 +116,31 @@ fn signals_end_it() {
         left(pty, code);
     }
 }
+
+#[test]
+fn without_anybody_to_ask_a_first_start_says_how_to_go_on() {
+    let host = Host::new();
+    // Nothing is set up, and no server of this machine is where one would be looked for.
+    let nowhere = json!({"base_url": "http://127.0.0.1:9/v1"});
+    let locals = ["ollama", "llamacpp", "lmstudio", "vllm"].map(|name| (name.to_owned(), nowhere.clone()));
+    let config = json!({"providers": serde_json::Map::from_iter(locals)});
+    host.file(host.config_dir().join("config.json"), &config.to_string());
+    for term in ["dumb", "xterm-256color"] {
+        let mut pty = host.agent(&[]).env("TERM", term).env("VIOLA_API_KEY", "k").pty(80, 24);
+        assert_eq!(pty.exit_code(), 4);
+        let all = pty.history().join("\n");
+        for line in [
+            "  viola works on the code in this folder, with a model of your choice.",
+            "    agent demo                     watch a small repair; no key, no network",
+            "    export ANTHROPIC_API_KEY=...   use a key; openai, gemini and others too",
+            "    ollama serve                   use a model on this machine; it is found",
+            "VIOLA_API_KEY is set, but chooses no provider",
+        ] {
+            assert!(all.contains(line), "{all}");
+        }
+        assert!(!all.contains("error:"), "{all}");
+        assert_eq!((pty.left_on(), pty.is_raw()), (Vec::new(), false));
+        assert_eq!(pty.cursor().map(|(_, column)| column), Some(0));
+    }
+    host.agent(&["-p", "hi"]).run().is(4, "", &["error: there is no model to ask", "hint:", "agent demo"]);
+}

@@ -5,6 +5,7 @@
 //! feeds them; [`host`] carries out what they want, with the [`worker`] that owns the agent and the [`keeper`] of files.
 
 pub mod complete;
+pub mod demo;
 pub mod editor;
 pub mod host;
 pub mod keeper;

@@ -53,7 +53,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let Chat { loaded, flags, env, clock, session, .. } = chat;
-    let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone() });
+    let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone(), pace: None });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     let mut threads = Threads::default();
@@ -94,7 +94,8 @@ impl Desk {
                     self.page.entered();
                     Some(Msg::Line(Line { text, ahead }))
                 }
-                Woken::End => return 0,
+                // The terminal may be gone, and HUP be on its way.
+                Woken::End => return stop.interruption().map_or(0, Interruption::exit_code),
                 Woken::Mail | Woken::Due => None,
             };
             if let Some(code) = message.and_then(|message| self.step(message)) {

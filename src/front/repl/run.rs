@@ -15,6 +15,7 @@ use crate::front::term::caps::{Caps, Colours as Depths};
 use crate::front::term::mailbox::{self, Mailbox, Sender};
 use crate::front::term::modes::Caret;
 use crate::front::term::tty::{Mail, Size, Suspended, Tty, Woken};
+use crate::model::replay::Pace;
 use crate::product::agent::report::Interruption;
 use crate::product::app::Which;
 use crate::product::config::{Flags, Loaded};
@@ -43,6 +44,9 @@ use super::worker::{self, Setup};
 const FRAME: Duration = Duration::from_millis(33);
 /// How long leaving waits for what still runs: a command has 2 s between TERM and KILL.
 pub(super) const LEAVING: Duration = Duration::from_secs(3);
+
+/// A demo lasts about eight seconds: so fast one can read along.
+const PACE: Pace = Pace { answer: Duration::from_millis(700), word: Duration::from_millis(50) };
 
 /// What a chat is begun with.
 pub struct Chat {
@@ -80,8 +84,9 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     }
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
+    let pace = chat.performs.then_some(PACE);
     let Chat { loaded, flags, env, clock, session, .. } = chat;
-    let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone() });
+    let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone(), pace });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     let mut threads = Threads::default();

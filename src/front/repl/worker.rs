@@ -18,10 +18,12 @@ use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::tool::{Output, Risk, Subject, ToolContext};
 use crate::kernel::truncate::fit;
 use crate::model::message::{Part, ToolCall, ToolInput};
+use crate::model::replay::Pace;
 use crate::product::agent::attach::attachments;
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::provider::Choice;
 use crate::product::provider::choose::choose;
 use crate::product::tool::bash;
 
@@ -43,6 +45,8 @@ pub struct Setup {
     pub session: Which,
     /// Thrown when the program ends.
     pub cancel: Cancel,
+    /// How fast a record answers.
+    pub pace: Option<Pace>,
 }
 
 /// Runs until nobody gives orders any more.
@@ -108,7 +112,7 @@ impl Worker<'_> {
 
     fn assembled(&self, session: Which) -> Result<Assembled, Error> {
         let Setup { loaded, env, clock, cancel, .. } = self.setup;
-        let choice = choose(loaded, env, cancel)?;
+        let choice = Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? };
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
         app::watched(Parts { loaded, choice, env, clock: *clock, session }, Box::new(ask))

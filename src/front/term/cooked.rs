@@ -99,7 +99,8 @@ impl Cooked {
 
     /// From now on what has been typed so far is told to have been typed ahead.
     pub fn mark(&mut self) {
-        while !self.ended && ready(&mut [PollFd::from_borrowed_fd(self.line.input(), PollFlags::IN)], Some(Instant::now()))
+        while !self.ended
+            && ready(&mut [PollFd::from_borrowed_fd(self.line.input(), PollFlags::IN)], Some(Instant::now()))
         {
             if !self.read() {
                 break;

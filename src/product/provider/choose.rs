@@ -136,8 +136,11 @@ fn local_servers(values: &Values) -> Vec<(&'static str, String)> {
     locals.map(|preset| (preset.name, address(preset.name).unwrap_or(preset.base_url).to_owned())).collect()
 }
 
+/// How many hints say how to begin where nobody can be asked; one behind them says what was set in vain.
+pub const FIRST_STEPS: usize = 3;
+
 fn nobody(loaded: &Loaded) -> Error {
-    let error = Error::provider("there is no model to ask: no provider is named, no key was found, and no server on this machine answers")
+    let error = Error::nobody("there is no model to ask: no provider is named, no key was found, and no server on this machine answers")
         .hint("set a provider's key, such as `export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY), and run this again")
         .hint("or start a server on this machine, such as `ollama serve`: it is found by itself")
         .hint("or run `agent demo` to see a task done, without a key or a network");

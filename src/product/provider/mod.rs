@@ -18,6 +18,7 @@ use crate::base::secret::is_secret_field;
 use crate::base::text::likeness::closest;
 use crate::kernel::event::Notice;
 use crate::model::message::Origin;
+use crate::model::replay::Pace;
 use crate::model::usage::Price;
 use crate::model::{Api, ModelInfo};
 use crate::product::auth::secret::Secret;
@@ -53,6 +54,8 @@ pub struct Choice {
     pub own: bool,
     /// Models to go on with when this one fails, as `model` spells them; for [`choose::choose_named`]. Nobody goes on yet.
     pub fallbacks: Vec<String>,
+    /// How fast a record answers; `None` is as fast as it goes.
+    pub pace: Option<Pace>,
     /// Whether the keys that came with the command belong to it.
     pub run_keys: RunKeys,
     /// What the user should know about the choice.
@@ -112,6 +115,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
         local: is_local,
         own: known.is_none(),
         fallbacks: Vec::new(),
+        pace: None,
         run_keys: wanted.run_keys,
         notices: Vec::new(),
     })
@@ -135,6 +139,7 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
         local: false,
         own: false,
         fallbacks: Vec::new(),
+        pace: None,
         run_keys: RunKeys::No,
         notices: Vec::new(),
     })

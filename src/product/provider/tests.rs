@@ -48,7 +48,7 @@ fn keys_of_the_command_stay_with_the_provider_named() {
 
     let alone = World::new().var("VIOLA_API_KEY", "k-alone");
     let error = alone.choose().unwrap_err();
-    assert_eq!(error.kind, Kind::Provider);
+    assert_eq!(error.kind, Kind::Nobody);
     assert!(error.hints.iter().any(|hint| hint.contains("VIOLA_API_KEY")), "{:?}", error.hints);
     let other = alone.var("OPENAI_API_KEY", "k-openai");
     assert_eq!(other.asked(), triple("openai", "gpt-5", "k-openai"));
@@ -78,7 +78,7 @@ fn a_missing_key_says_where_it_was_looked_for() {
         assert!(error.message.contains(place), "{place} in {error}");
     }
     let nobody = World::new().choose().unwrap_err();
-    assert_eq!((nobody.kind, nobody.hints.len()), (Kind::Provider, 3));
+    assert_eq!((nobody.kind, nobody.hints.len()), (Kind::Nobody, choose::FIRST_STEPS));
     assert!(nobody.hints[0].contains("ANTHROPIC_API_KEY") && nobody.hints[2].contains("agent demo"));
 }
 

@@ -76,7 +76,10 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
         }
         Action::Help => Some(command::report(state, &slash::help(&KEYS).join("\n"))),
         Action::Keys => {
-            command::say(state, "Lines are edited with the terminal's own keys; /help has the few that are the chat's.");
+            command::say(
+                state,
+                "Lines are edited with the terminal's own keys; /help has the few that are the chat's.",
+            );
             Some(Vec::new())
         }
         Action::Permissions if argument.is_empty() => {

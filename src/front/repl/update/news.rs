@@ -15,10 +15,11 @@ use crate::kernel::effect::End;
 use crate::kernel::event::Event;
 use crate::model::message::Message;
 use crate::product::agent::report::hints;
-use crate::product::error::Error;
+use crate::product::error::{Error, Kind as ErrorKind};
+use crate::product::provider::choose::FIRST_STEPS;
 use crate::product::tool::bash;
 
-use super::{ask, leave, send};
+use super::{ask, interrupted, leave, send};
 
 /// A task that took longer than this is announced even if the terminal does not tell whether somebody looks.
 const LONG: Duration = Duration::from_secs(30);
@@ -63,7 +64,15 @@ pub(super) fn fail(state: &mut State, error: &Error) {
 }
 
 fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
-    fail(state, error);
+    match error.kind {
+        ErrorKind::Nobody if state.session.is_none() => {
+            state.paper.print(Kind::Report, notice::first_start(&state.look));
+            for hint in error.hints.iter().skip(FIRST_STEPS) {
+                tell(state, hint);
+            }
+        }
+        ErrorKind::Nobody | ErrorKind::Failed | ErrorKind::Usage | ErrorKind::Provider => fail(state, error),
+    }
     if state.session.is_some() { Vec::new() } else { leave(state, error.kind.exit_code()) }
 }
 
@@ -177,7 +186,11 @@ fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
         tell(state, &text);
     }
     if let Some(performance) = &state.switches.performance {
-        let code = u8::from(!(performance.green && outcome.end == End::Answered));
+        let code = match outcome.end {
+            End::Cancelled => interrupted(),
+            End::Answered => u8::from(!performance.green),
+            End::Failed(_) | End::MaxTurns | End::Loop | End::TimedOut | End::Cost => 1,
+        };
         return leave(state, code);
     }
     let stopped = task.is_some_and(|task| task.stopped.is_some()) || !matches!(outcome.end, End::Answered);

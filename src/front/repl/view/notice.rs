@@ -121,7 +121,7 @@ pub fn said(text: &str, look: &Look) -> Block {
 pub fn first_start(look: &Look) -> Block {
     const WAYS: [(&str, &str); 3] = [
         ("agent demo", "watch a small repair; no key, no network"),
-        ("agent auth login anthropic", "use a key; openai, gemini and others too"),
+        ("export ANTHROPIC_API_KEY=...", "use a key; openai, gemini and others too"),
         ("ollama serve", "use a model on this machine; it is found"),
     ];
     let column = WAYS.iter().map(|(command, _)| command.len()).max().unwrap_or_default() + 3;

@@ -69,9 +69,9 @@ fn the_first_start() {
     |  viola works on the code in this folder, with a model of your choice.
     |  No model can be asked yet. The quickest ways to go on:
     |
-    |    agent demo                   watch a small repair; no key, no network
-    |    agent auth login anthropic   use a key; openai, gemini and others too
-    |    ollama serve                 use a model on this machine; it is found
+    |    agent demo                     watch a small repair; no key, no network
+    |    export ANTHROPIC_API_KEY=...   use a key; openai, gemini and others too
+    |    ollama serve                   use a model on this machine; it is found
     ");
     insta::assert_snapshot!(picture(&first_start(&look(40))), @r"
     |  viola works on the code in this folder, with a model of your choice.
@@ -79,7 +79,7 @@ fn the_first_start() {
     |
     |    agent demo
     |      watch a small repair; no key, no network
-    |    agent auth login anthropic
+    |    export ANTHROPIC_API_KEY=...
     |      use a key; openai, gemini and others too
     |    ollama serve
     |      use a model on this machine; it is found
