@@ -10,7 +10,7 @@ OUT := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help setup build run demo check test bench snap static install
+.PHONY: help setup build run demo check test bench snap screen static install
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
 
@@ -55,6 +55,9 @@ bench: setup  ## measure all, or some: make bench B=start
 snap: setup  ## review changed snapshots
 	@cargo insta --version >/dev/null 2>&1 || cargo install --locked cargo-insta
 	cargo insta test --review
+
+screen: setup  ## write README's pictures and tables anew: the screen, keys, commands
+	VIOLA_README=write cargo test $(LOCKED) --test it readme
 
 install: build  ## put the binary into $(PREFIX)/bin
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"

@@ -11,14 +11,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::product::auth::secret::Secret;
 
 const USAGE: &str = "\
-agent -p [OPTIONS] \"task\"     do one task, print the answer, exit
+agent [OPTIONS] [PROMPT]     chat; PROMPT is the first message
+       agent -p [OPTIONS] \"task\"   do one task, print the answer, exit
        agent COMMAND";
 
 const AFTER_HELP: &str = "\
 Examples:
+  agent                              chat about the code in this folder; /help lists its commands
+  agent -c                           go on with the newest session of this folder
   agent -p \"why does make fail?\"     do one task, print the answer
   git diff | agent -p \"review this\"  work on what another program prints
-  agent -p -c \"now add a test\"        go on with the newest session of this folder
   agent demo                         see a task done: no key, no network
 
 Keys come from the provider's variable, such as ANTHROPIC_API_KEY.
@@ -51,11 +53,11 @@ struct TaskOnly {
 /// A task and its options.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Task {
-    /// The task; a last word `-` reads more of it from standard input
+    /// The task, or the first message; with -p a last word `-` reads more of it from standard input
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,
 
-    /// Do the task, print the answer, and exit; there is no chat yet
+    /// Do the task, print the answer, and exit; without a terminal that is what is done anyway
     #[arg(short, long, help_heading = "Task")]
     pub print: bool,
     /// Go on with the newest session of this folder
@@ -170,7 +172,7 @@ pub struct OutputOptions {
     /// Say more on standard error
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// Whether progress on standard error has colours: auto, always, never [default: auto]
+    /// Whether the chat, and progress on standard error, have colours: auto, always, never [default: auto]
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     pub color: Color,

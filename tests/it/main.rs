@@ -13,6 +13,7 @@ mod loop_guard;
 mod one_shot;
 mod permissions;
 mod plain;
+mod readme;
 mod replay;
 mod screen;
 mod sessions;

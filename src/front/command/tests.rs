@@ -114,11 +114,7 @@ fn show_names_each_values_origin_and_no_secret() {
     assert!(has(["model", "project-model", ".viola.json"]));
     assert!(has(["timeout", "77", "environment: VIOLA_TIMEOUT"]));
     assert!(has(["sandbox.mode", "off (not built)", "default"]) && has(["max_cost", "-", "not set"]));
-    assert!(
-        has(["compaction.auto", "true (not built)", "default"])
-            && !has(["ui.theme", "not built", ""])
-            && !has(["max_turns", "not built", ""])
-    );
+    assert!(has(["ui.theme", "auto", "default"]) && !has(["max_turns", "not built", ""]));
     let json = show(&env, None, Form::Json).out;
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(value["timeout"]["layer"], "environment");

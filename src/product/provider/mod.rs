@@ -126,10 +126,12 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
         return Err(Error::usage("the provider replay needs a record to answer from")
             .hint("name a session's file: `--provider replay --model FILE`"));
     };
-    let path = env.absolute(std::path::Path::new(model)).display().to_string();
+    let path = env.absolute(std::path::Path::new(model));
+    let label = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let path = path.display().to_string();
     Ok(Choice {
         provider: REPLAY.to_owned(),
-        info: plain_info(REPLAY, &path),
+        info: ModelInfo { label, ..plain_info(REPLAY, &path) },
         model: path,
         api: Api::Replay,
         base_url: String::new(),
