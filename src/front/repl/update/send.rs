@@ -55,7 +55,8 @@ fn send(state: &mut State, way: Way) -> Vec<Cmd> {
         Meaning::Shell(_) | Meaning::Say => {
             take(state);
             let mut cmds = vec![Cmd::Remember(text.clone())];
-            if state.task.is_some() {
+            // Before the session is open nobody hears it, and the banner comes first.
+            if state.task.is_some() || state.session.is_none() {
                 cmds.extend(wait(state, draft, way));
             } else {
                 cmds.extend(begin(state, draft));
