@@ -76,7 +76,8 @@ impl Search {
     /// rows together.
     pub fn layout(&self, earlier: &[Draft], look: &Look, most_rows: usize) -> Laid {
         let label = if self.exhausted { "no other match: " } else { "search: " };
-        let shown = visible::line(&self.query);
+        // A tab would move the cursor by as much as it likes.
+        let shown = visible::line(&self.query).replace('\t', " ");
         let room = look.width.saturating_sub(width::width(label) + wrap::indent(look.width) + 1);
         let query = width::tail(&shown, room).to_owned();
         let indent = Span::raw(" ".repeat(wrap::indent(look.width)));
