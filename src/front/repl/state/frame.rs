@@ -4,17 +4,13 @@ use ratatui::text::Line;
 
 use ratatui::text::Span;
 
-use crate::base::text::width::head;
+use crate::base::text::width::{cut, head};
 use crate::front::repl::complete::view as list;
 use crate::front::repl::view::{Caret, Frame, ask, notice, status};
 
 use super::paper::Kind;
-use super::{Overlay, State, Way};
+use super::{FEWEST_COLUMNS, FEWEST_ROWS, Overlay, State, Way};
 
-/// Below this many columns, or rows, the screen says so (issue: works at 40×10, below 20×5 it says so).
-const FEWEST_COLUMNS: usize = 20;
-/// See [`FEWEST_COLUMNS`].
-const FEWEST_ROWS: usize = 5;
 /// With fewer rows than this no row is spent on distance.
 const ROOMY: usize = 9;
 
@@ -23,7 +19,7 @@ pub fn view(state: &State) -> Frame {
     if state.leaving.is_some() {
         return Frame::default();
     }
-    if state.look.width < FEWEST_COLUMNS || state.rows < FEWEST_ROWS {
+    if state.is_tiny() {
         return tiny(state);
     }
     let mut room = Room(state.rows);
@@ -112,7 +108,9 @@ fn below(state: &State) -> Vec<Line<'static>> {
         Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
             let armed = state.is_armed() && state.editor.is_blank();
             if armed {
-                notice::remark("ctrl-c again leaves", &state.look)
+                // A remark is indented by two columns.
+                let text = cut("ctrl-c again leaves", state.look.width.saturating_sub(2), state.look.glyphs.ellipsis);
+                notice::remark(&text, &state.look)
             } else {
                 vec![state.status.line(&state.look)]
             }
@@ -141,6 +139,9 @@ fn working(state: &State) -> Vec<Line<'static>> {
 
 /// The end of what is being said, or the calls that run.
 fn going_on(state: &State, most: usize) -> Vec<Line<'static>> {
+    if most == 0 {
+        return Vec::new();
+    }
     let gap = |kind: Kind| !state.turn.goes_on() && state.paper.gap_before(kind);
     let Some((kind, mut rows)) = state.turn.rows(state.now, most, &state.look) else { return Vec::new() };
     if gap(kind) && rows.len() < most && rows.first().is_some_and(|row| row.width() > 0) {

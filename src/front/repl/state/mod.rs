@@ -295,6 +295,11 @@ impl State {
         [draft, motion, armed].into_iter().flatten().min()
     }
 
+    /// Whether the screen is too small to show more than the draft.
+    pub fn is_tiny(&self) -> bool {
+        self.look.width < FEWEST_COLUMNS || self.rows < FEWEST_ROWS
+    }
+
     /// Whether a second Ctrl-C leaves.
     pub fn is_armed(&self) -> bool {
         self.times.interrupt.is_some_and(|pressed| self.now < pressed + TWICE)
@@ -306,6 +311,10 @@ impl State {
     }
 }
 
+/// Below this many columns, or rows, the screen says so (issue: works at 40×10, below 20×5 it says so).
+const FEWEST_COLUMNS: usize = 20;
+/// See [`FEWEST_COLUMNS`].
+const FEWEST_ROWS: usize = 5;
 /// How long a draft rests before it is kept.
 pub const DRAFT_PAUSE: Duration = Duration::from_millis(400);
 /// Two presses of Ctrl-C within this time leave (issue: twice within 1 s quits).

@@ -54,7 +54,8 @@ fn shown_call(pending: &PendingCall) -> ask::Asked {
 /// A key while a question is open. `None`: it is not for the question.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
     let question = &state.asked.as_ref()?.question;
-    if key.mods != Mods::NONE && key.mods != Mods::SHIFT {
+    // What cannot be seen is not answered either.
+    if state.is_tiny() || (key.mods != Mods::NONE && key.mods != Mods::SHIFT) {
         return None;
     }
     let answers = question.kind.answers(&state.look);
