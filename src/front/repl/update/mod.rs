@@ -61,7 +61,7 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     if state.times.interrupt.is_some_and(|pressed| now >= pressed + TWICE) {
         state.times.interrupt = None;
     }
-    // First: nothing is done any more after leaving.
+    // Nothing is carried out behind the order to leave.
     cmds.splice(0..0, keep_draft(state));
     cmds
 }
@@ -120,10 +120,12 @@ fn recalled(state: &mut State, earlier: Vec<String>, draft: &Draft) -> Vec<Cmd> 
     Vec::new()
 }
 
-/// Keeps what has been written once it has rested for a moment.
+/// Keeps what has been written once it has rested for a moment; what is sent or deleted is forgotten at once.
 fn keep_draft(state: &mut State) -> Option<Cmd> {
     let changed = state.times.draft?;
-    if state.now < changed + DRAFT_PAUSE && state.leaving.is_none() {
+    let rests = state.now >= changed + DRAFT_PAUSE || state.leaving.is_some();
+    let gone = state.editor.is_empty() && state.walk.unsent().is_none();
+    if !rests && !gone {
         return None;
     }
     state.times.draft = None;
