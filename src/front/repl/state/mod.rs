@@ -3,6 +3,8 @@
 
 pub mod frame;
 pub mod paper;
+#[cfg(test)]
+pub(super) mod tests;
 mod turn;
 
 use std::sync::Arc;

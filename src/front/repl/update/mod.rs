@@ -7,6 +7,8 @@ mod line;
 mod news;
 mod overlay;
 mod send;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ pub mod tool;
 pub mod transcript;
 
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 
 use ratatui::text::Line;
 
