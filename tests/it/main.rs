@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up stops, a failed one says where its folders are, and scripts read better without borrows"
 )]
 
+mod chat;
 mod config;
 mod harness;
 mod keys;

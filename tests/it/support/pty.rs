@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows which program it is, and nothing waits for luck: each wait has a condition and a deadline.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
 use std::os::fd::OwnedFd;
@@ -182,25 +183,35 @@ impl Pty {
     /// Waits until a text shows on the screen or in the scrollback.
     #[track_caller]
     pub fn wait_for(&self, text: &str) {
-        self.wait(|state| state.history().join("\n").contains(text), &format!("{text:?}"));
+        self.wait_state(|state| state.history().join("\n").contains(text), &format!("{text:?}"));
     }
 
     /// Waits until a text shows on the screen.
     #[track_caller]
     pub fn wait_screen(&self, text: &str) {
-        self.wait(|state| state.screen().contains(text), &format!("{text:?} on the screen"));
+        self.wait_state(|state| state.screen().contains(text), &format!("{text:?} on the screen"));
     }
 
     /// Waits until a text is on the screen no more.
     #[track_caller]
     pub fn wait_gone(&self, text: &str) {
-        self.wait(|state| !state.screen().contains(text), &format!("{text:?} to go from the screen"));
+        self.wait_state(|state| !state.screen().contains(text), &format!("{text:?} to go from the screen"));
+    }
+
+    /// Waits for a condition.
+    #[track_caller]
+    pub fn wait(&self, condition: impl Fn(&Self) -> bool, what: &str) {
+        let until = Instant::now() + PATIENCE;
+        while !condition(self) {
+            assert!(Instant::now() < until, "waited in vain for {what}\n{}", self.everything());
+            thread::sleep(TICK);
+        }
     }
 
     /// Waits until these bytes have come out.
     #[track_caller]
     pub fn wait_raw(&self, bytes: &str) {
-        self.wait(|state| String::from_utf8_lossy(&state.raw).contains(bytes), &format!("{bytes:?}"));
+        self.wait_state(|state| String::from_utf8_lossy(&state.raw).contains(bytes), &format!("{bytes:?}"));
     }
 
     /// Waits until nothing has gone in or come out for so long.
@@ -245,6 +256,22 @@ impl Pty {
         (!screen.hide_cursor()).then(|| screen.cursor_position())
     }
 
+    /// How often the program got the processor and gave it back by itself, all its threads together, and the ticks of
+    /// 10 ms that it worked.
+    pub fn work_done(&self) -> (u64, u64) {
+        let pid = self.child.id();
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+        let switches = threads.map(|thread| {
+            let status = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            line.map_or(0, |count| count.trim().parse().unwrap())
+        });
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        // Behind the name, which may hold anything, user and system time are the 12th and 13th field.
+        let fields = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+        (switches.sum(), fields.map(|field| field.parse::<u64>().unwrap()).sum())
+    }
+
     /// Every byte that has come out.
     pub fn raw(&self) -> Vec<u8> {
         self.lock().raw.clone()
@@ -258,7 +285,7 @@ impl Pty {
         let until = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                self.wait(|state| state.closed, "the terminal to be closed");
+                self.wait_state(|state| state.closed, "the terminal to be closed");
                 return status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
             }
             assert!(Instant::now() < until, "still running\n{}", self.everything());
@@ -287,7 +314,7 @@ impl Pty {
     // Inside
 
     #[track_caller]
-    fn wait(&self, condition: impl Fn(&mut State) -> bool, what: &str) {
+    fn wait_state(&self, condition: impl Fn(&mut State) -> bool, what: &str) {
         let until = Instant::now() + PATIENCE;
         let mut state = self.lock();
         while !condition(&mut state) {

@@ -63,6 +63,16 @@ impl Tmux {
         self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
+    /// Gives half of the window to another pane, beside the program's.
+    pub fn split(&self) {
+        self.run(&["split-window", "-d", "-h", "cat"]);
+    }
+
+    /// Gives the program's pane the whole window, or what it had before.
+    pub fn zoom(&self) {
+        self.run(&["resize-pane", "-Z"]);
+    }
+
     // What comes out
 
     /// The screen's rows.
@@ -107,6 +117,12 @@ impl Tmux {
             assert!(Instant::now() < until, "waited in vain for {what}\n{}", self.history().join("\n"));
             thread::sleep(TICK);
         }
+    }
+
+    /// Waits for the program's end, however it ended: while sizes change, tmux at times never learns that.
+    #[track_caller]
+    pub fn wait_end(&self) {
+        self.wait(|tmux| tmux.told("#{pane_dead}") == "1", "the end");
     }
 
     /// Waits for the program's end: 128 + N, if signal N ended it.
