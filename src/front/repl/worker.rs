@@ -90,6 +90,26 @@ fn tell(news: &Sender<Msg>, what: News) {
     let _ = news.send(Msg::News(what));
 }
 
+/// So many bytes of text are one message at most: how much waits stays bounded by how many messages do.
+const JOINED_BYTES: usize = 16 * 1024;
+
+/// Tells a step of the task. Pieces of a text that nobody has looked at yet become one.
+fn tell_event(news: &Sender<Msg>, event: &Event) {
+    let joins = |last: &mut Msg| {
+        let Msg::News(News::Event(last)) = last else { return false };
+        let (text, more) = match (last, event) {
+            (Event::Text(text), Event::Text(more)) | (Event::Reasoning(text), Event::Reasoning(more)) => (text, more),
+            _ => return false,
+        };
+        let fits = text.len() + more.len() <= JOINED_BYTES;
+        if fits {
+            text.push_str(more);
+        }
+        fits
+    };
+    let _ = news.send_joined(joins, || Msg::News(News::Event(event.clone())));
+}
+
 impl Worker<'_> {
     fn tell(&self, news: News) {
         tell(self.news, news);
@@ -184,7 +204,7 @@ impl Worker<'_> {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Config, problem))));
         }
         said.extend(files.into_iter().chain([draft.text()]).map(Part::Text));
-        let mut watch = |event: &Event| tell(news, News::Event(event.clone()));
+        let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
         let duration = Duration::from_millis(finished.duration_ms);
         self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration })));
@@ -260,4 +280,39 @@ fn own_call(number: u64, line: &str) -> ToolCall {
     let mut input = Object::new();
     input.insert("command".to_owned(), line.into());
     ToolCall { id: format!("!{number}"), name: bash::NAME.to_owned(), input: ToolInput::Object(input) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::front::term::mailbox::mailbox;
+
+    #[test]
+    fn pieces_that_nobody_has_looked_at_are_one_message() {
+        let (news, mail) = mailbox().unwrap();
+        let piece = "some ";
+        for _ in 0..20_000 {
+            tell_event(&news, &Event::Text(piece.to_owned()));
+        }
+        for text in ["hm", ", well"] {
+            tell_event(&news, &Event::Reasoning(text.to_owned()));
+        }
+        tell_event(&news, &Event::Text("so".to_owned()));
+        let mut messages = Vec::new();
+        mail.drain(&mut messages);
+        assert!(messages.len() <= 10, "{}", messages.len());
+        let mut texts: Vec<(bool, String)> = Vec::new();
+        for message in messages {
+            let Msg::News(News::Event(event)) = message else { panic!("{message:?}") };
+            let thinks = matches!(event, Event::Reasoning(_));
+            let (Event::Text(text) | Event::Reasoning(text)) = event else { panic!("{event:?}") };
+            assert!(text.len() <= JOINED_BYTES);
+            match texts.last_mut().filter(|(before, _)| *before == thinks) {
+                Some((_, before)) => before.push_str(&text),
+                None => texts.push((thinks, text)),
+            }
+        }
+        let said = [(false, piece.repeat(20_000)), (true, "hm, well".to_owned()), (false, "so".to_owned())];
+        assert_eq!(texts, said);
+    }
 }

@@ -122,8 +122,24 @@ impl<T> Sender<T> {
     ///
     /// The message itself, when the mailbox is gone.
     pub fn send(&self, message: T) -> Result<(), T> {
+        self.put(self.queue.lock(), message)
+    }
+
+    /// Lets `join` add what is to be sent to the message that waits as the last one; where there is none, or it cannot be
+    /// added, sends what `message` makes. Many small messages are few for a reader who is slower, and cost it little.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::send`].
+    pub fn send_joined(&self, join: impl FnOnce(&mut T) -> bool, message: impl FnOnce() -> T) -> Result<(), T> {
+        let mut state = self.queue.lock();
+        // Whoever waits has been woken for the last one.
+        if state.waiting.last_mut().is_some_and(join) { Ok(()) } else { self.put(state, message()) }
+    }
+
+    fn put(&self, state: MutexGuard<'_, State<T>>, message: T) -> Result<(), T> {
         let full = |state: &mut State<T>| state.waiting.len() >= BOUND && !state.closed;
-        let state = self.queue.room.wait_while(self.queue.lock(), full);
+        let state = self.queue.room.wait_while(state, full);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.closed {
             return Err(message);
@@ -200,6 +216,29 @@ mod tests {
         assert!(messages.into_iter().eq(-1..1000) && !is_awake(mailbox.wake()));
         sender.send(1000).unwrap();
         assert!(is_awake(mailbox.wake()));
+    }
+
+    #[test]
+    fn what_can_be_joined_is_one_message() {
+        let (sender, mailbox) = mailbox().unwrap();
+        let send = |number: u32| {
+            let join = |last: &mut Vec<u32>| {
+                let joins = last.len() < 3;
+                last.extend(Some(number).filter(|_| joins));
+                joins
+            };
+            sender.send_joined(join, || vec![number])
+        };
+        (0..5).for_each(|number| send(number).unwrap());
+        assert!(is_awake(mailbox.wake()));
+        let mut messages = Vec::new();
+        mailbox.drain(&mut messages);
+        send(5).unwrap();
+        assert!(is_awake(mailbox.wake()));
+        mailbox.drain(&mut messages);
+        assert_eq!(messages, [vec![0, 1, 2], vec![3, 4], vec![5]]);
+        drop(mailbox);
+        assert_eq!(send(6), Err(vec![6]));
     }
 
     #[test]
