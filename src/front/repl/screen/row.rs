@@ -2,11 +2,10 @@
 //! It never writes.
 
 use ratatui::text::Line;
-use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 use super::pen::{Colours, Pen};
-use crate::base::text::width::grapheme_width;
+use crate::base::text::width::clusters;
 
 /// A grapheme cluster in its place.
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +50,8 @@ impl Row {
         let mut taken = 0;
         'line: for span in &line.spans {
             let pen = Pen::new(line.style.patch(span.style), colours);
-            for text in span.content.graphemes(true) {
-                let text = if text == "\t" { " " } else { text };
-                let width = grapheme_width(text);
+            for (text, width) in clusters(&span.content) {
+                let (text, width) = if text == "\t" { (" ", 1) } else { (text, width) };
                 if width == 0 {
                     continue;
                 }

@@ -5,7 +5,6 @@
 use super::inline;
 use crate::base::text::width;
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 /// Appends a line as rows of at most `columns`; a letter that is wider than a row is a row of its own.
 pub fn rows(line: &Line<'static>, columns: usize, rows: &mut Vec<Line<'static>>) {
@@ -16,14 +15,13 @@ pub fn rows(line: &Line<'static>, columns: usize, rows: &mut Vec<Line<'static>>)
     let mut taken = 0;
     for span in &line.spans {
         let mut text = String::new();
-        for grapheme in span.content.graphemes(true) {
-            let more = width::grapheme_width(grapheme);
+        for (cluster, more) in width::clusters(&span.content) {
             if taken + more > columns && taken > 0 {
                 push(&mut row, &mut text, span);
                 rows.push(Line::from(std::mem::take(&mut row)));
                 taken = 0;
             }
-            text.push_str(grapheme);
+            text.push_str(cluster);
             taken += more;
         }
         push(&mut row, &mut text, span);
