@@ -5,6 +5,8 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
 use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::path;
@@ -25,12 +27,12 @@ use crate::product::repository;
 use super::editor::Editing;
 use super::editor::draft::Draft;
 use super::host::{Act, Host};
-use super::keeper;
+use super::keeper::{self, Job};
 use super::key::burst::Burst;
 use super::key::decode::Decoder;
 use super::key::keymap::{Enter, Keymap};
 use super::key::{Code, Input, Key, Report};
-use super::message::{Msg, News};
+use super::message::{Msg, News, Order};
 use super::screen::{Colours, Leave, Painter};
 use super::state::frame::view;
 use super::state::{Palette, Performance, Start, State, Switches, Waiting, Way};
@@ -89,10 +91,6 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone(), pace });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
-    let mut threads = Threads::default();
-    threads.spawn("keeper", &setup, &news, move |setup, news| keeper::run(setup, &work, news))?;
-    threads.spawn("agent", &setup, &news, move |setup, news| worker::run(setup, inbox, news))?;
-
     tty.enter(caps.modes())?;
     let colours = if state.palette.colour { Colours::Shown } else { Colours::Dropped };
     let painter = Painter::new(size.columns, size.rows, colours);
@@ -100,8 +98,11 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let host = Host::new(setup, orders, jobs, news, caps);
     let keys = Keys { decoder, burst: Burst::default(), fed: Duration::ZERO };
     let screen = Screen { tty, mail, painter, bytes: String::new() };
+    let threads = Threads::default();
     let mut desk = Desk { begun: Instant::now(), state, host, keys, screen, painted: None, dirty: true, threads };
     desk.greet();
+    // Only now: what they read from the disk would hold up the first picture.
+    desk.start(work, inbox)?;
     let code = desk.run(stop);
     desk.leave();
     Ok(code)
@@ -283,6 +284,13 @@ impl Desk {
         self.screen.tty.ask(self.host.caps.questions().as_bytes(), below);
     }
 
+    /// Starts the threads that work for the chat.
+    fn start(&mut self, jobs: mpsc::Receiver<Job>, orders: UnboundedReceiver<Order>) -> Result<(), Error> {
+        let Self { threads, host: Host { setup, news, .. }, .. } = self;
+        threads.spawn("agent", setup, news, move |setup, news| worker::run(setup, orders, news))?;
+        threads.spawn("keeper", setup, news, move |setup, news| keeper::run(setup, &jobs, news))
+    }
+
     fn run(&mut self, stop: &Stop) -> u8 {
         let mut messages = Vec::new();
         loop {
@@ -293,7 +301,8 @@ impl Desk {
             }
             // While a picture is due, news can wait for it: they come in heaps then.
             let mail = if self.dirty { Mail::Rests } else { Mail::Wakes(self.screen.mail.wake()) };
-            let frame = self.dirty.then_some(due);
+            // A terminal that takes nothing says itself when it does again.
+            let frame = (self.dirty && !self.screen.tty.is_behind()).then_some(due);
             let deadline = [frame, self.state.deadline(), self.keys.deadline()].into_iter().flatten().min();
             let woken = self.screen.tty.wait(mail, deadline.map(|deadline| self.begun + deadline));
             let now = self.begun.elapsed();
