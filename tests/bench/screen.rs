@@ -1,4 +1,5 @@
-//! From a frame to bytes: a key typed into a live region of eight rows, and a megabyte of finished text.
+//! From a frame to bytes: a key typed into a live region of eight rows, and a megabyte of finished text. And from a message
+//! to bytes, through the whole chat: keys with a long transcript behind them, and a megabyte of Markdown in small pieces.
 //!
 //! `make bench B=screen` prints the median and the 99th percentile of each.
 
@@ -6,8 +7,19 @@ use std::time::{Duration, Instant};
 
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
+use viola::base::json::Object;
+use viola::front::repl::editor::Editing;
+use viola::front::repl::key::keymap::{Enter, KeyError, Keymap};
+use viola::front::repl::key::{Code, Input, Key};
+use viola::front::repl::message::{Msg, News};
 use viola::front::repl::screen::{Colours, Painter};
-use viola::front::repl::view::{Block, Caret, Frame};
+use viola::front::repl::state::frame::view;
+use viola::front::repl::state::{Palette, Start, State, Switches};
+use viola::front::repl::update::update;
+use viola::front::repl::view::notice::Banner;
+use viola::front::repl::view::theme::{Depth, Glyphs};
+use viola::front::repl::view::{Block, Caret, Frame, Look};
+use viola::kernel::event::Event;
 
 /// Keys that are typed.
 const KEYS: usize = 10_000;
@@ -17,14 +29,144 @@ const PICTURES: usize = 1_000;
 const LINES: usize = 12;
 const LINE: &str = "the quick brown fox jumps over the lazy dog, and then it jumps over the next one, too";
 
-#[expect(clippy::print_stdout, reason = "the figures are what the program is for")]
+/// Lines of the answer that keys are typed behind.
+const TRANSCRIPT_LINES: usize = 100_000;
+
+/// Bytes of Markdown, and of each piece of it; a fast model sends 4,000 bytes a second, a thousand times slower than this.
+const MARKDOWN_BYTES: usize = 1_000_000;
+const PIECE_BYTES: usize = 24;
+/// Pieces between two pictures: 30 a second at 120 kB a second.
+const PIECES: usize = 166;
+/// What the Markdown repeats.
+const MARKDOWN: &str = "\
+Some *words* of an answer with `code` and **bold** things that go on for a while, as prose does.
+
+- an item with [a link](https://example.org/x)
+- another
+
+```rust
 fn main() {
+    println!(\"{}\", 1 + 2);
+}
+```
+
+| name | what it is |
+|---|---|
+| one | the first of them |
+| two | another |
+
+## A heading
+
+";
+
+#[expect(clippy::print_stdout, reason = "the figures are what the program is for")]
+fn main() -> Result<(), KeyError> {
     let (keys, key_bytes) = keys();
     println!("a key, 8 rows                 p50 {:?}  p99 {:?}  {key_bytes} bytes a key", at(&keys, 50), at(&keys, 99));
     let (pictures, text, bytes) = stream();
     let whole: Duration = pictures.iter().sum();
     println!("a picture with {LINES} new lines    p50 {:?}  p99 {:?}", at(&pictures, 50), at(&pictures, 99));
     println!("{text} bytes of text         {whole:?} in all, {:.2} bytes a byte", ratio(bytes, text));
+
+    let mut chat = Chat::new()?;
+    for _ in 0..TRANSCRIPT_LINES / LINES {
+        chat.say(&(LINE.to_owned() + "\n").repeat(LINES));
+        chat.paint();
+    }
+    let keys = chat.keys();
+    println!("a key, {TRANSCRIPT_LINES} lines behind it  p50 {:?}  p99 {:?}", at(&keys, 50), at(&keys, 99));
+    for part in [4, 2, 1] {
+        let text = MARKDOWN.repeat(MARKDOWN_BYTES / MARKDOWN.len() / part);
+        let (times, bytes) = Chat::new()?.stream(&text);
+        let whole: Duration = times.iter().sum();
+        let (p50, p99) = (at(&times, 50), at(&times, 99));
+        let ratio = ratio(bytes, text.len());
+        println!(
+            "{:>7} bytes of Markdown      {whole:?} in all, a picture p50 {p50:?}  p99 {p99:?}, {ratio:.2} bytes a byte",
+            text.len()
+        );
+    }
+    Ok(())
+}
+
+/// The chat without its terminal.
+struct Chat {
+    state: State,
+    painter: Painter,
+    out: String,
+    now: Duration,
+}
+
+impl Chat {
+    fn new() -> Result<Self, KeyError> {
+        let palette = Palette {
+            name: "dark".to_owned(),
+            names: Vec::new(),
+            depth: Depth::Indexed,
+            background: None,
+            colour: true,
+        };
+        let folder = "~/src/calc".to_owned();
+        let state = State::new(Start {
+            look: Look { theme: palette.theme(None), glyphs: Glyphs::UNICODE, width: 80 },
+            rows: 24,
+            palette,
+            keymap: Keymap::new(Enter::Submits, &Object::new())?,
+            editing: Editing::Emacs,
+            banner: Banner { version: "0.1".to_owned(), model: String::new(), folder, branch: None },
+            switches: Switches { reasoning: true, focused: None, performance: None },
+        });
+        let painter = Painter::new(80, 24, Colours::Shown);
+        Ok(Self { state, painter, out: String::new(), now: Duration::ZERO })
+    }
+
+    fn say(&mut self, text: &str) {
+        update(&mut self.state, self.now, Msg::News(News::Event(Event::Text(text.to_owned()))));
+    }
+
+    /// Paints, and returns how many bytes that took.
+    fn paint(&mut self) -> usize {
+        self.out.clear();
+        let finished = self.state.take_finished();
+        self.painter.paint(&finished, &view(&self.state), &mut self.out);
+        self.out.len()
+    }
+
+    /// Types. Returns times in order.
+    fn keys(&mut self) -> Vec<Duration> {
+        let mut times = Vec::with_capacity(KEYS);
+        for key in 0..KEYS {
+            self.now += Duration::from_millis(80);
+            let letter = char::from(b'a' + u8::try_from(key % 26).unwrap_or(0));
+            let code = if key % 300 == 299 { Code::Enter } else { Code::Char(letter) };
+            let key = if code == Code::Enter { Key::ctrl('u') } else { Key::plain(code) };
+            let start = Instant::now();
+            update(&mut self.state, self.now, Msg::Input(Input::Key(key)));
+            self.paint();
+            times.push(start.elapsed());
+        }
+        times.sort();
+        times
+    }
+
+    /// Has a text come in pieces, and paints at times. Returns times in order, each of the pieces of a picture and the
+    /// picture itself, and the bytes written.
+    fn stream(&mut self, text: &str) -> (Vec<Duration>, usize) {
+        let pieces: Vec<&str> =
+            text.as_bytes().chunks(PIECE_BYTES).filter_map(|piece| str::from_utf8(piece).ok()).collect();
+        let (mut times, mut bytes) = (Vec::new(), 0);
+        for pieces in pieces.chunks(PIECES) {
+            self.now += Duration::from_millis(33);
+            let start = Instant::now();
+            for piece in pieces {
+                self.say(piece);
+            }
+            bytes += self.paint();
+            times.push(start.elapsed());
+        }
+        times.sort();
+        (times, bytes)
+    }
 }
 
 /// Types into the draft, with the frame made anew each time, as the chat does. Returns times in order, and bytes a key.
