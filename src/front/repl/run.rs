@@ -388,7 +388,8 @@ impl Desk {
     }
 
     fn paint(&mut self) {
-        if self.screen.tty.is_behind() {
+        // After somebody else had the terminal, a picture painted before the old one is forgotten would stand there twice.
+        if self.screen.tty.is_behind() || self.screen.tty.was_away() {
             return;
         }
         self.painted = Some(self.begun.elapsed());

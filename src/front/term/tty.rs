@@ -264,6 +264,12 @@ impl Tty {
         }
     }
 
+    /// Whether somebody else had the terminal since the last wait, which the next one tells with [`Woken::Resumed`]: until
+    /// then nobody knows what is on the screen.
+    pub fn was_away(&self) -> bool {
+        self.resumed
+    }
+
     /// Waits until something happens; costs nothing until then.
     pub fn wait(&mut self, mail: Mail<'_>, deadline: Option<Instant>) -> Woken {
         self.filled = 0;

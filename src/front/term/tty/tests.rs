@@ -161,6 +161,19 @@ fn it_is_left_once_whoever_does_it_and_then_for_good() {
 }
 
 #[test]
+fn who_had_it_meanwhile_is_told_before_anything_is_painted() {
+    let (pty, _pair) = Pty::new();
+    let stop = Stop::default();
+    let mut tty = pty.tty(&stop);
+    tty.enter(ALL).unwrap();
+    assert!(!tty.was_away());
+    tty.lend(|| ());
+    assert!(tty.was_away());
+    assert!(matches!(tty.wait(Mail::Rests, Some(Instant::now())), Woken::Resumed));
+    assert!(!tty.was_away());
+}
+
+#[test]
 fn every_reason_wakes_and_nothing_else_does() {
     let (mut pty, _pair) = Pty::new();
     let stop = Stop::default();
