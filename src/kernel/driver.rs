@@ -200,8 +200,9 @@ impl Driver<'_> {
     async fn decide(&self, calls: &[PendingCall], deadline: Option<Instant>) -> Input {
         tokio::select! {
             biased;
-            verdicts = self.gate.decide(calls) => Input::Decided(verdicts),
+            // First: who is asked lets go of the question when the task is stopped, and that is no verdict.
             why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
+            verdicts = self.gate.decide(calls) => Input::Decided(verdicts),
         }
     }
 

@@ -135,6 +135,18 @@ async fn run_hooked(
     run_all(replies, tools, cancel, timeout, hooks, Inbox::default()).await
 }
 
+fn info() -> ModelInfo {
+    ModelInfo {
+        origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
+        label: "m".into(),
+        window: None,
+        max_output: None,
+        price: None,
+        reasoning: false,
+        images: false,
+    }
+}
+
 async fn run_all(
     replies: Vec<Reply>,
     tools: &Toolbox,
@@ -143,15 +155,7 @@ async fn run_all(
     hooks: Arc<dyn Hooks>,
     inbox: Inbox,
 ) -> (Outcome, Kept, Node) {
-    let info = ModelInfo {
-        origin: Arc::new(Origin { provider: "p".into(), model: "m".into() }),
-        label: "m".into(),
-        window: None,
-        max_output: None,
-        price: None,
-        reasoning: false,
-        images: false,
-    };
+    let info = info();
     let model = Scripted { info: info.clone(), replies: Mutex::new(replies.into()) };
     let settings = Settings {
         max_turns: None,
@@ -221,6 +225,26 @@ async fn a_panic_in_a_hook_is_a_result_too() {
             .await;
     assert_eq!(outcome.end, End::Answered);
     assert!(kept.results[0].is_error && format!("{:?}", kept.results[0].content).contains("a defect"));
+}
+
+#[tokio::test]
+async fn a_question_that_was_let_go_of_because_somebody_stopped_is_no_verdict() {
+    let model = Scripted { info: info(), replies: Mutex::default() };
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let driver = Driver {
+        model: &model,
+        tools: &tool(|_| Output::ok("")),
+        gate: &AllowAll,
+        hooks: Arc::new(NoHooks),
+        sink: &mut Kept::default(),
+        system: "".into(),
+        options: Options::default(),
+        inbox: Inbox::default(),
+        cancel,
+        timeout: None,
+    };
+    assert!(matches!(driver.decide(&[], None).await, Input::Stopped { why: Stop::Cancelled, .. }));
 }
 
 #[tokio::test]
