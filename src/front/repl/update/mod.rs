@@ -17,6 +17,7 @@ use crate::product::agent::report::Interruption;
 use crate::product::error::Error;
 
 use super::editor::draft::Draft;
+use super::key::action::Action;
 use super::key::{Input, Report};
 use super::message::{Cmd, Msg};
 use super::state::paper::Kind;
@@ -73,6 +74,10 @@ fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
         Input::Key(key) => {
             let cmds = keys::pressed(state, key);
             state.times.key = Some(state.now);
+            if state.keymap.action(key) != Some(Action::Interrupt) {
+                // Twice means twice in a row.
+                state.times.interrupt = None;
+            }
             cmds
         }
         Input::Paste(text) => keys::pasted(state, &text),
