@@ -75,7 +75,11 @@ impl Search {
     /// The search on a screen: what is searched for, with the caret, and below it what was found, in at most `most_rows`
     /// rows together.
     pub fn layout(&self, earlier: &[Draft], look: &Look, most_rows: usize) -> Laid {
-        let label = if self.exhausted { "no other match: " } else { "search: " };
+        let label = match (self.exhausted, &self.found) {
+            (false, _) => "search: ",
+            (true, Some(_)) => "no other match: ",
+            (true, None) => "no match: ",
+        };
         // A tab would move the cursor by as much as it likes.
         let shown = visible::line(&self.query).replace('\t', " ");
         let room = look.width.saturating_sub(width::width(label) + wrap::indent(look.width) + 1);

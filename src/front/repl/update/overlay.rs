@@ -7,7 +7,7 @@ use crate::front::repl::complete::picker::{Item, Picker, PickerOutcome};
 use crate::front::repl::complete::word::{self, Kind, Word};
 use crate::front::repl::complete::{Accepted, By, Candidate, Completion, Next, Then};
 use crate::front::repl::editor::search::Search;
-use crate::front::repl::key::action::Action;
+use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::key::{Code, Key};
 use crate::front::repl::message::Cmd;
 use crate::front::repl::state::{Choice, Overlay, State};
@@ -18,6 +18,9 @@ use super::{command, send};
 
 /// A key while something lies over the prompt. `None`: it is not for that.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
+    if matches!(state.keymap.action(key), Some(Action::Suspend | Action::Redraw)) {
+        return None;
+    }
     match &mut state.overlay {
         Overlay::None => None,
         Overlay::Completion(_) => completion_key(state, key),
@@ -29,32 +32,37 @@ pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
             }
             PickerOutcome::Chosen(number) => Some(chosen(state, number)),
         },
-        Overlay::Search(_) => Some(search_key(state, key)),
+        Overlay::Search(_) => search_key(state, key),
     }
 }
 
 /// A key during a search: what is no part of it takes what was found, and does what it always does.
-fn search_key(state: &mut State, key: Key) -> Vec<Cmd> {
-    let Overlay::Search(search) = &mut state.overlay else { return Vec::new() };
+fn search_key(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
+    let Overlay::Search(search) = &mut state.overlay else { return None };
     match (state.keymap.action(key), key.code) {
         (Some(Action::Search), _) => search.older(&state.earlier),
-        (Some(Action::Stop | Action::Interrupt | Action::External), _) => state.overlay = Overlay::None,
-        (_, Code::Backspace) => search.pop(&state.earlier),
-        (_, Code::Enter) => {
-            let Overlay::Search(search) = std::mem::replace(&mut state.overlay, Overlay::None) else {
-                return Vec::new();
-            };
-            if search.take(&mut state.editor, &state.earlier) {
-                state.times.draft = Some(state.now);
-            }
+        (Some(Action::Stop | Action::Interrupt | Action::External | Action::Leave), _) | (_, Code::Esc) => {
+            state.overlay = Overlay::None;
         }
-        _ => {
-            if let Some(letter) = key.typed() {
-                search.push(letter.encode_utf8(&mut [0; 4]), &state.earlier);
+        (Some(Action::Edit(Edit::DeleteLeft)), _) | (_, Code::Backspace) => search.pop(&state.earlier),
+        (_, code) => match key.typed() {
+            Some(letter) => search.push(letter.encode_utf8(&mut [0; 4]), &state.earlier),
+            None => {
+                take_found(state);
+                return if code == Code::Enter { Some(Vec::new()) } else { None };
             }
-        }
+        },
     }
-    Vec::new()
+    Some(Vec::new())
+}
+
+/// Ends the search; what was found is the draft now.
+fn take_found(state: &mut State) {
+    if let Overlay::Search(search) = std::mem::replace(&mut state.overlay, Overlay::None)
+        && search.take(&mut state.editor, &state.earlier)
+    {
+        state.times.draft = Some(state.now);
+    }
 }
 
 fn completion_key(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
