@@ -44,7 +44,9 @@ pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn W
         Form::Json => format!("{}\n", Value::from(infos.iter().map(info_json).collect::<Vec<_>>())),
         Form::Text if infos.is_empty() && unread.is_some() => String::new(),
         Form::Text if infos.is_empty() => match scope {
-            Scope::Here => "No sessions in this directory; `--all` shows those of others.\n".to_owned(),
+            Scope::Here => {
+                "No sessions in this directory; `agent sessions list --all` shows those of others.\n".to_owned()
+            }
             Scope::All => "No sessions.\n".to_owned(),
         },
         Form::Text => infos.iter().map(|info| info_line(info, scope)).collect(),

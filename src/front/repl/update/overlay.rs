@@ -219,6 +219,9 @@ pub(super) fn search(state: &mut State) {
 
 /// Opens the list of sessions.
 pub(super) fn sessions(state: &mut State, picks: &[Pick]) {
+    if picks.is_empty() {
+        return command::say(state, "There is no earlier session in this directory.");
+    }
     let items = picks.iter().map(|pick| Item {
         label: pick.title.clone(),
         detail: count(pick.messages, "message"),
