@@ -34,18 +34,7 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
             context(argument)
         }
         Action::Context => context(argument),
-        Action::Permissions => match Grant::from_word(argument) {
-            Some(grant) => self::grant(state, grant),
-            None if argument == "ask" => {
-                say(state, "Every call above safe is asked about from now on.");
-                state.status.emit(StatusEvent::Grant("asks each"));
-                vec![Cmd::AskEach]
-            }
-            None => {
-                overlay::grants(state);
-                Vec::new()
-            }
-        },
+        Action::Permissions => permissions(state, argument),
         Action::Effort => effort(state, argument),
         Action::New => open(state, Session::New),
         Action::Resume if argument.is_empty() => vec![Cmd::ListSessions],
@@ -98,8 +87,24 @@ pub(super) fn resume(state: &mut State, id: &str) -> Vec<Cmd> {
     open(state, Session::Stored(Selector::Id(id.to_owned())))
 }
 
+/// Allows what this word says from now on; without one, has it chosen.
+pub(super) fn permissions(state: &mut State, word: &str) -> Vec<Cmd> {
+    match Grant::from_word(word) {
+        Some(grant) => self::grant(state, grant),
+        None if word == "ask" => {
+            say(state, "Every call above safe is asked about from now on.");
+            state.status.emit(StatusEvent::Grant("asks each"));
+            vec![Cmd::AskEach]
+        }
+        None => {
+            overlay::grants(state);
+            Vec::new()
+        }
+    }
+}
+
 /// Allows this from now on.
-pub(super) fn grant(state: &mut State, grant: Grant) -> Vec<Cmd> {
+fn grant(state: &mut State, grant: Grant) -> Vec<Cmd> {
     let text = match grant {
         Grant::All => "All tools may run in this session.",
         Grant::Write => "Reading and writing tools may run in this session, commands may not.",

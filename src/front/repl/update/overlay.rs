@@ -11,7 +11,6 @@ use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::key::{Code, Key};
 use crate::front::repl::message::Cmd;
 use crate::front::repl::state::{Choice, Overlay, State};
-use crate::product::permission::Grant;
 use crate::product::session::picks::Pick;
 
 use super::{command, send};
@@ -242,18 +241,21 @@ pub(super) fn themes(state: &mut State) {
 
 /// Opens the list of grants.
 pub(super) fn grants(state: &mut State) {
-    let items = GRANTS.iter().map(|(grant, help)| item(grant.as_str(), help));
+    let items = GRANTS.iter().map(|(word, help)| item(word, help));
     let now = state.session.as_ref().map(|session| session.rights.word());
-    let place = GRANTS.iter().position(|(grant, _)| Some(grant.as_str()) == now);
+    let place = GRANTS.iter().position(|(word, _)| Some(*word) == now);
+    // Where nothing is settled yet, Enter settles the least.
     let picker = Picker::new("what may run unasked", items.collect()).at(place.unwrap_or(GRANTS.len() - 1));
     state.overlay = Overlay::Picker(picker, Choice::Grants);
 }
 
-const GRANTS: [(Grant, &str); 4] = [
-    (Grant::All, "everything"),
-    (Grant::Write, "reading and writing files, no commands"),
-    (Grant::Safe, "only what changes nothing"),
-    (Grant::None, "no tools at all"),
+/// Arguments of `/permissions`, and what they mean.
+const GRANTS: [(&str, &str); 5] = [
+    ("all", "everything"),
+    ("write", "reading and writing files, no commands"),
+    ("safe", "only what changes nothing"),
+    ("none", "no tools at all"),
+    ("ask", "only what changes nothing; every other call is asked about"),
 ];
 
 fn item(label: &str, detail: &str) -> Item {
@@ -266,6 +268,6 @@ fn chosen(state: &mut State, number: usize) -> Vec<Cmd> {
     match choice {
         Choice::Sessions(ids) => ids.get(number).map_or_else(Vec::new, |id| command::resume(state, id)),
         Choice::Themes => state.palette.names.get(number).cloned().map_or_else(Vec::new, |name| vec![Cmd::Theme(name)]),
-        Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(grant, _)| command::grant(state, *grant)),
+        Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(word, _)| command::permissions(state, word)),
     }
 }

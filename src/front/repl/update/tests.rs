@@ -391,3 +391,13 @@ fn tab_completes_when_nothing_runs_and_esc_closes_what_it_opened() {
     chat.ctrl('u');
     assert!(matches!(chat.state.overlay, Overlay::None));
 }
+
+#[test]
+fn what_may_run_can_be_chosen_from_a_list() {
+    let mut state = state(80, 24);
+    write(&mut state, "/permissions");
+    press(&mut state, &[Key::plain(Code::Enter)]);
+    assert!(matches!(state.overlay, Overlay::Picker(..)), "{}", printed(&mut state));
+    let cmds = press(&mut state, &[Key::plain(Code::Enter)]);
+    assert!(cmds.iter().any(|cmd| matches!(cmd, Cmd::AskEach)), "where nothing was chosen, it asks: {cmds:?}");
+}
