@@ -92,7 +92,7 @@ pub const COMMANDS: &[Slash] = &[
     command("effort", EFFORT, "how hard the model thinks", Action::Effort),
     command("permissions", GRANT, "what is done without asking", Action::Permissions),
     command("tools", Arguments::None, "tools the model can call", Action::Tools),
-    command("context", Arguments::None, "what the model is sent, and what takes how much", Action::Context),
+    command("context", CONTEXT, "what the model is sent, and what takes how much", Action::Context),
     command("cost", Arguments::None, "tokens and money so far", Action::Cost),
     command("copy", Arguments::None, "copy the last answer as it was written", Action::Copy),
     command("clear", Arguments::None, "clear the screen; the conversation goes on", Action::Clear),
@@ -107,6 +107,8 @@ pub const COMMANDS: &[Slash] = &[
 const EFFORT: Arguments = Arguments::Words { hint: "level", words: &["off", "minimal", "low", "medium", "high"] };
 /// What a session's grant can be, and asking for each call.
 const GRANT: Arguments = Arguments::Words { hint: "mode", words: &["all", "write", "safe", "none", "ask"] };
+/// The whole request, word for word.
+const CONTEXT: Arguments = Arguments::Words { hint: "all", words: &["all"] };
 /// How much of what somebody typed an error repeats.
 const ECHO_CHARS: usize = 40;
 

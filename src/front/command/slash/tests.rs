@@ -104,7 +104,7 @@ fn the_help_is_aligned() {
     /effort [level]      how hard the model thinks
     /permissions [mode]  what is done without asking
     /tools               tools the model can call
-    /context             what the model is sent, and what takes how much
+    /context [all]       what the model is sent, and what takes how much
     /cost                tokens and money so far
     /copy                copy the last answer as it was written
     /clear               clear the screen; the conversation goes on

@@ -393,6 +393,15 @@ fn tab_completes_when_nothing_runs_and_esc_closes_what_it_opened() {
 }
 
 #[test]
+fn the_whole_context_can_be_asked_for() {
+    let mut state = state(80, 24);
+    write(&mut state, "/context all");
+    let cmds = press(&mut state, &[Key::plain(Code::Enter)]);
+    let whole = |cmd: &Cmd| matches!(cmd, Cmd::Tell(crate::front::repl::message::Report::WholeContext));
+    assert!(cmds.iter().any(whole), "{cmds:?} {}", printed(&mut state));
+}
+
+#[test]
 fn what_may_run_can_be_chosen_from_a_list() {
     let mut state = state(80, 24);
     write(&mut state, "/permissions");
