@@ -127,7 +127,7 @@ impl Keeper<'_> {
                 Err(error) => self.tell(News::Refused(error)),
             },
             Job::Tell(what) => match report::of_program(what, self.setup) {
-                Ok(text) => self.tell(News::Told(text)),
+                Ok(text) => self.tell(News::Reported(text)),
                 Err(error) => self.tell(News::Refused(error)),
             },
         }

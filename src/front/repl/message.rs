@@ -101,7 +101,9 @@ pub enum News {
     Finished(Box<Finished>),
     /// A shell line of the person's own has run.
     Ran,
-    /// A report that was asked for.
+    /// A report that was asked for, in columns.
+    Reported(String),
+    /// A text that was asked for, word for word.
     Told(String),
     /// Something could not be done.
     Refused(Error),

@@ -155,12 +155,23 @@ fn help(state: &State) -> String {
     slash::help(&keys).join("\n")
 }
 
+/// Room for the keys of an action; an action that has more is wider than the others.
+const KEYS_COLUMNS: usize = 28;
+/// A screen of fewer columns does without the names of the actions.
+const NAMED_COLUMNS: usize = 100;
+/// Room for the name that an action has in `ui.keys`.
+const NAME_COLUMNS: usize = 20;
+
 fn keys(state: &State) -> String {
     let rows = state.keymap.table();
     let mut text = String::new();
     for row in rows.iter().filter(|row| !row.keys.is_empty()) {
         let keys = row.keys.join(" ");
-        let _ = writeln!(text, "{keys:<36} {:<22} {}", row.name, row.help);
+        let _ = if state.look.width >= NAMED_COLUMNS {
+            writeln!(text, "{keys:<KEYS_COLUMNS$}  {:<NAME_COLUMNS$}  {}", row.name, row.help)
+        } else {
+            writeln!(text, "{keys:<KEYS_COLUMNS$}  {}", row.help)
+        };
     }
     text
 }

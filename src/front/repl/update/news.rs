@@ -46,6 +46,10 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
             state.status.emit(StatusEvent::Phase(Phase::Idle));
             send::next(state, stopped)
         }
+        News::Reported(text) => {
+            state.paper.print(Kind::Report, notice::report(&text, &state.look));
+            Vec::new()
+        }
         News::Told(text) => {
             state.paper.print(Kind::Report, notice::report(&text, &state.look));
             Vec::new()

@@ -410,3 +410,15 @@ fn what_may_run_can_be_chosen_from_a_list() {
     let cmds = press(&mut state, &[Key::plain(Code::Enter)]);
     assert!(cmds.iter().any(|cmd| matches!(cmd, Cmd::AskEach)), "where nothing was chosen, it asks: {cmds:?}");
 }
+
+#[test]
+fn all_keys_are_shown_in_columns() {
+    for width in [120, 80, 44] {
+        let mut state = state(width, 24);
+        write(&mut state, "/keys");
+        press(&mut state, &[Key::plain(Code::Enter)]);
+        let shown = printed(&mut state);
+        let widest = shown.lines().map(crate::base::text::width::width).max();
+        assert!(widest <= Some(width), "{widest:?} on {width}: {shown}");
+    }
+}

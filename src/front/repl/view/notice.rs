@@ -66,21 +66,55 @@ pub fn remark(text: &str, look: &Look) -> Block {
     text.trim_end().lines().map(|line| indented(INDENT, plain(line.trim_end()), look.theme.dim)).collect()
 }
 
-/// A report of several lines, dim. Where two columns do not fit side by side, the second one goes below the first.
+/// A report of several lines, dim. Where a line of columns does not fit, its last one goes on below itself; where there is
+/// no room for that, all but the first go below that one.
 pub fn report(text: &str, look: &Look) -> Block {
+    let room = look.width.saturating_sub(INDENT);
     let mut block = Block::new();
     for line in text.trim_end().lines().map(|line| plain(line.trim_end())) {
-        let fits = INDENT + width::width(&line) <= look.width;
+        let fits = width::width(&line) <= room;
         let columns = line.find("  ").filter(|at| *at > 0).map(|at| line.split_at(at));
         match columns.map(|(first, second)| (first.trim_end(), second.trim_start())) {
             Some((first, second)) if !fits && !first.trim().is_empty() && !second.is_empty() => {
-                block.push(indented(INDENT, first.to_owned(), look.theme.dim));
-                block.push(indented(2 * INDENT, second.to_owned(), look.theme.dim));
+                let rows = match last_column(&line, room / 2) {
+                    Some(column) => hung(&line, column, room),
+                    None => [vec![first.to_owned()], hung(&format!("{}{second}", " ".repeat(INDENT)), INDENT, room)]
+                        .concat(),
+                };
+                block.extend(rows.into_iter().map(|row| indented(INDENT, row, look.theme.dim)));
             }
             Some(_) | None => block.push(indented(INDENT, line, look.theme.dim)),
         }
     }
     block
+}
+
+/// Where the last column begins, if it begins within the first `most` columns of the screen.
+fn last_column(line: &str, most: usize) -> Option<usize> {
+    let (before, last) = line.rsplit_once("  ")?;
+    Some(width::width(before) + 2 + last.len() - last.trim_start().len()).filter(|column| *column <= most)
+}
+
+/// A line in rows of at most `room` columns, broken between words, the later ones from `column` on.
+fn hung(line: &str, column: usize, room: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let (mut row, mut rest) = (String::new(), line);
+    loop {
+        let (head, more) = width::split(rest, room.saturating_sub(width::width(&row)));
+        if more.is_empty() || head.is_empty() {
+            row.push_str(rest);
+            rows.push(row);
+            return rows;
+        }
+        // What stands in the columns before is not broken.
+        let begin = if rows.is_empty() { width::head(line, column).len() } else { 0 };
+        let space = if more.starts_with(' ') { Some(head.len()) } else { head.rfind(' ').filter(|at| *at > begin) };
+        let (head, more) = rest.split_at(space.unwrap_or(head.len()));
+        row.push_str(head.trim_end());
+        rows.push(row);
+        row = " ".repeat(column);
+        rest = more.trim_start();
+    }
 }
 
 /// What the person said; a long paste is a chip.

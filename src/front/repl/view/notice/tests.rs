@@ -43,6 +43,33 @@ fn notices_and_failures() {
 }
 
 #[test]
+fn a_report_goes_on_below_its_column() {
+    let tools = "read_file     safe       Reads a text file, or lists a folder\nexecute_bash  dangerous  Runs a command with bash\n\n\
+                 a sentence without columns is the terminal's to wrap, however long it may be\n";
+    let shown = |width| {
+        let block = report(tools, &look(width));
+        assert_committed(&block);
+        picture(&block)
+    };
+    insta::assert_snapshot!(shown(60), @r"
+    |  read_file     safe       Reads a text file, or lists a
+    |                           folder
+    |  execute_bash  dangerous  Runs a command with bash
+    |
+    |  a sentence without columns is the terminal's to wrap, however long it may be
+    ");
+    insta::assert_snapshot!(shown(40), @r"
+    |  read_file
+    |    safe       Reads a text file, or
+    |    lists a folder
+    |  execute_bash
+    |    dangerous  Runs a command with bash
+    |
+    |  a sentence without columns is the terminal's to wrap, however long it may be
+    ");
+}
+
+#[test]
 fn the_person_is_bold_and_hangs() {
     let look = look(80);
     let pasted = "x".repeat(37) + "\n";
