@@ -1,7 +1,7 @@
 //! What a key does: whoever is open gets it first, then the keymap, then the draft.
 
 use crate::front::repl::editor::draft::Draft;
-use crate::front::repl::editor::vi::{Mode, Outcome};
+use crate::front::repl::editor::vi::Outcome;
 use crate::front::repl::key::Key;
 use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::message::Cmd;
@@ -22,7 +22,7 @@ pub fn pressed(state: &mut State, key: Key) -> Vec<Cmd> {
     if let Some(cmds) = question::pressed(state, key) {
         return cmds;
     }
-    match vi(state, key) {
+    match state.editor.vi_key(key) {
         Outcome::Handled => return written(state),
         Outcome::Earlier => return up(state),
         Outcome::Later => return down(state),
@@ -42,14 +42,6 @@ pub fn pressed(state: &mut State, key: Key) -> Vec<Cmd> {
             None => Vec::new(),
         },
     }
-}
-
-/// What the modes of vi make of a key.
-fn vi(state: &mut State, key: Key) -> Outcome {
-    let outcome = state.editor.vi_key(key);
-    let word = state.editor.mode().map(Mode::word);
-    state.status.emit(StatusEvent::Editing(word));
-    outcome
 }
 
 /// A text was pasted.

@@ -23,6 +23,7 @@ use super::message::{Cmd, Msg};
 use super::state::paper::Kind;
 use super::state::{DRAFT_PAUSE, State, TWICE};
 use super::view::notice;
+use super::view::status::StatusEvent;
 use super::view::theme::{Background, Theme};
 
 pub use line::unsent;
@@ -63,6 +64,9 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     };
     if state.times.interrupt.is_some_and(|pressed| now >= pressed + TWICE) {
         state.times.interrupt = None;
+    }
+    if let Some(mode) = state.editor.mode() {
+        state.status.emit(StatusEvent::Editing(Some(mode.word())));
     }
     // Nothing is carried out behind the order to leave.
     cmds.splice(0..0, keep_draft(state));

@@ -422,3 +422,17 @@ fn all_keys_are_shown_in_columns() {
         assert!(widest <= Some(width), "{widest:?} on {width}: {shown}");
     }
 }
+
+#[test]
+fn the_mode_of_vi_is_told_as_it_is() {
+    let mut state = state(80, 24);
+    state.editor = crate::front::repl::editor::Editor::new(Editing::Vi);
+    update(&mut state, Duration::ZERO, Msg::Tick);
+    assert!(text(&view(&state).rows).contains("insert"), "before the first key");
+    write(&mut state, "hello");
+    press(&mut state, &[Key::plain(Code::Esc)]);
+    assert!(text(&view(&state).rows).contains("normal"));
+    press(&mut state, &[Key::plain(Code::Enter)]);
+    assert_eq!(state.editor.mode().map(crate::front::repl::editor::vi::Mode::word), Some("insert"));
+    assert!(text(&view(&state).rows).contains("insert"), "after sending");
+}
