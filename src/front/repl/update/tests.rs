@@ -1,5 +1,7 @@
 //! What a key, a paste or a step of the agent leads to, as tables.
 
+mod found;
+
 use std::time::Duration;
 
 use crate::front::repl::editor::draft::{Draft, Piece};
@@ -390,49 +392,4 @@ fn tab_completes_when_nothing_runs_and_esc_closes_what_it_opened() {
     assert!(matches!(chat.state.overlay, Overlay::Completion(_)));
     chat.ctrl('u');
     assert!(matches!(chat.state.overlay, Overlay::None));
-}
-
-#[test]
-fn the_whole_context_can_be_asked_for() {
-    let mut state = state(80, 24);
-    write(&mut state, "/context all");
-    let cmds = press(&mut state, &[Key::plain(Code::Enter)]);
-    let whole = |cmd: &Cmd| matches!(cmd, Cmd::Tell(crate::front::repl::message::Report::WholeContext));
-    assert!(cmds.iter().any(whole), "{cmds:?} {}", printed(&mut state));
-}
-
-#[test]
-fn what_may_run_can_be_chosen_from_a_list() {
-    let mut state = state(80, 24);
-    write(&mut state, "/permissions");
-    press(&mut state, &[Key::plain(Code::Enter)]);
-    assert!(matches!(state.overlay, Overlay::Picker(..)), "{}", printed(&mut state));
-    let cmds = press(&mut state, &[Key::plain(Code::Enter)]);
-    assert!(cmds.iter().any(|cmd| matches!(cmd, Cmd::AskEach)), "where nothing was chosen, it asks: {cmds:?}");
-}
-
-#[test]
-fn all_keys_are_shown_in_columns() {
-    for width in [120, 80, 44] {
-        let mut state = state(width, 24);
-        write(&mut state, "/keys");
-        press(&mut state, &[Key::plain(Code::Enter)]);
-        let shown = printed(&mut state);
-        let widest = shown.lines().map(crate::base::text::width::width).max();
-        assert!(widest <= Some(width), "{widest:?} on {width}: {shown}");
-    }
-}
-
-#[test]
-fn the_mode_of_vi_is_told_as_it_is() {
-    let mut state = state(80, 24);
-    state.editor = crate::front::repl::editor::Editor::new(Editing::Vi);
-    update(&mut state, Duration::ZERO, Msg::Tick);
-    assert!(text(&view(&state).rows).contains("insert"), "before the first key");
-    write(&mut state, "hello");
-    press(&mut state, &[Key::plain(Code::Esc)]);
-    assert!(text(&view(&state).rows).contains("normal"));
-    press(&mut state, &[Key::plain(Code::Enter)]);
-    assert_eq!(state.editor.mode().map(crate::front::repl::editor::vi::Mode::word), Some("insert"));
-    assert!(text(&view(&state).rows).contains("insert"), "after sending");
 }

@@ -29,6 +29,11 @@ const GAP: usize = 3;
 const HINT_GAP: usize = 6;
 /// Columns of the prefix that "always" names; a longer one is cut, and the command itself stands above.
 const PREFIX_COLUMNS: usize = 24;
+/// Rows of what would run, below which the answers are said in short: what is answered matters more than the words for it.
+const FEWEST_DETAILS: usize = 3;
+
+/// With fewer columns for what was asked, only the answer is repeated.
+const FEWEST_COLUMNS: usize = 8;
 
 /// A question about calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,9 +105,12 @@ impl Kind {
 /// it is.
 pub fn rows(question: &Question, most_rows: usize, look: &Look) -> Vec<Line<'static>> {
     let title = vec![Span::raw(" ".repeat(INDENT)), Span::raw(title(question, look))];
-    let answers = answers(question, look);
-    let room = most_rows.saturating_sub(1 + answers.len());
     let details = details(question, look);
+    let mut answers = answers(question, look);
+    if most_rows < 1 + details.len().min(FEWEST_DETAILS) + answers.len() {
+        answers = vec![short_answers(question, look)];
+    }
+    let room = most_rows.saturating_sub(1 + answers.len());
     // Blank rows go before anything that would run does.
     let has_air = room >= details.len() + 2;
     let mut rows = Vec::with_capacity(details.len() + answers.len() + 3);
@@ -294,6 +302,46 @@ fn answers(question: &Question, look: &Look) -> Vec<Line<'static>> {
     rows
 }
 
+/// The answers and the hint on one row, with as few words as it takes.
+fn short_answers(question: &Question, look: &Look) -> Line<'static> {
+    let (selected, hint) = match question.focus {
+        Focus::Question(selected) => (selected, "tab: say something"),
+        Focus::Draft => (None, "tab answers"),
+        Focus::Instead => (None, "enter says it"),
+    };
+    let base = if matches!(question.focus, Focus::Question(_)) { Style::new() } else { look.theme.dim };
+    let answers = question.kind.answers(look);
+    let row = |word: fn(&str) -> &str| {
+        let mut row = vec![Span::raw(" ".repeat(INDENT))];
+        for (number, (_, text)) in answers.iter().enumerate() {
+            if number > 0 {
+                row.push(Span::raw(" "));
+            }
+            let style =
+                if selected == Some(number) { look.theme.selected.add_modifier(Modifier::REVERSED) } else { base };
+            row.extend(lettered(word(text), style));
+        }
+        row
+    };
+    let mut row = [row(first_word), row(key_alone)]
+        .into_iter()
+        .find(|row| columns(row) <= look.edge())
+        .unwrap_or_else(|| row(key_alone));
+    if columns(&row) + GAP + hint.len() <= look.edge() {
+        row.push(Span::raw(" ".repeat(GAP)));
+        row.push(Span::styled(hint, look.theme.dim));
+    }
+    Line::from(row)
+}
+
+fn first_word(answer: &str) -> &str {
+    answer.split(' ').next().unwrap_or(answer)
+}
+
+fn key_alone(answer: &str) -> &str {
+    answer.get(.."[y]".len()).unwrap_or(answer)
+}
+
 /// An answer, its key in bold.
 fn lettered(text: &str, style: Style) -> Vec<Span<'static>> {
     let Some((key, rest)) = text.split_at_checked("[y]".len()) else {
@@ -312,8 +360,13 @@ pub fn answered(question: &Question, answer: &str, look: &Look) -> Block {
         calls => count(calls.len() as u64, "call"),
     };
     let room = look.edge().saturating_sub(INDENT + width::width(answer) + GAP);
-    let what = width::cut(&what, room, look.glyphs.ellipsis);
-    vec![indented(INDENT, format!("{what} {} {}", look.glyphs.dot, plain(answer)), look.theme.dim)]
+    let answer = plain(answer);
+    let text = if room < FEWEST_COLUMNS {
+        answer
+    } else {
+        format!("{} {} {answer}", width::cut(&what, room, look.glyphs.ellipsis), look.glyphs.dot)
+    };
+    vec![indented(INDENT, text, look.theme.dim)]
 }
 
 #[cfg(test)]

@@ -174,6 +174,18 @@ fn nothing_is_cut_without_a_word() {
 }
 
 #[test]
+fn what_would_run_matters_more_than_the_words_of_the_answers() {
+    let shown = |width, most| {
+        let rows = rows(&cmake(), most, &look(width));
+        assert_live(&rows, width);
+        rows.iter().map(line_text).collect::<Vec<_>>()
+    };
+    let parts = ["    rm -rf build && cmake -B build && ", "    cmake --build build -j8"];
+    assert_eq!(shown(40, 4), ["  bash wants to run", parts[0], parts[1], "  [y]es [w]rite [s]afe [n]o"]);
+    assert_eq!(shown(20, 3), ["  bash wants to run", "    … 5 more lines,…", "  [y] [w] [s] [n]"]);
+}
+
+#[test]
 fn a_question_cannot_be_forged() {
     let command = "touch evil #\u{1b}[2K\r\u{202e}echo harmless\u{9b}2J";
     let shown = shown(&question(vec![asked_about("execute_bash", json!({"command": command}))]), 80);
@@ -187,6 +199,9 @@ fn a_question_cannot_be_forged() {
 #[test]
 fn an_answered_question_is_one_line() {
     assert_eq!(text(&answered(&cmake(), "write only", &look(40))), "  bash rm -rf build && c… · write only");
+    // Where there is no room for what was asked, the answer does not hang on nothing.
+    let said = "all tools may run in this session";
+    assert_eq!(text(&answered(&cmake(), said, &look(40))), format!("  {said}"));
 }
 
 proptest! {
