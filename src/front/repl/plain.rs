@@ -56,7 +56,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone(), pace: None });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
-    let mut threads = Threads::default();
+    let threads = Threads::default();
     threads.spawn("keeper", &setup, &news, move |setup, news| keeper::run(setup, &work, news))?;
     threads.spawn("agent", &setup, &news, move |setup, news| worker::run(setup, inbox, news))?;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -156,9 +156,13 @@ pub(super) fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error
     })
 }
 
-/// Threads that work for the chat; each tells when it has ended.
+/// Threads that work for the chat; each tells when its work is done.
 #[derive(Default)]
-pub(super) struct Threads(Vec<JoinHandle<()>>);
+pub(super) struct Threads {
+    /// Every thread holds a clone for as long as it works. Its handle would say that it is done only a moment after it
+    /// has told so, when nobody looks any more.
+    work: Arc<()>,
+}
 
 impl Threads {
     /// Begins one.
@@ -167,25 +171,25 @@ impl Threads {
     ///
     /// When the system has none left.
     pub(super) fn spawn(
-        &mut self,
+        &self,
         name: &str,
         setup: &Arc<Setup>,
         news: &Sender<Msg>,
         work: impl FnOnce(&Setup, &Sender<Msg>) + Send + 'static,
     ) -> Result<(), Error> {
-        let (setup, news) = (Arc::clone(setup), news.clone());
+        let (setup, news, works) = (Arc::clone(setup), news.clone(), Arc::clone(&self.work));
         let run = move || {
             work(&setup, &news);
+            drop(works);
             let _ = news.send(Msg::News(News::Ended));
         };
         let thread = thread::Builder::new().name(name.to_owned()).spawn(run);
-        self.0.push(thread.map_err(|error| Error::failed("no thread is left").caused_by(error))?);
-        Ok(())
+        thread.map(drop).map_err(|error| Error::failed("no thread is left").caused_by(error))
     }
 
     /// Whether all have.
     pub(super) fn have_ended(&self) -> bool {
-        self.0.iter().all(JoinHandle::is_finished)
+        Arc::strong_count(&self.work) == 1
     }
 }
 

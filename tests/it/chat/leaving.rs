@@ -1,7 +1,7 @@
 //! All the ways out: the terminal is left as it was found, and nothing runs on.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -32,6 +32,19 @@ fn keys_lead_out() {
     let pty = leave(chat(&host));
     assert!(!pty.screen().contains('›'), "the prompt stays:\n{}", pty.screen());
     host.assert_no_leftovers();
+}
+
+#[test]
+fn leaving_takes_no_time() {
+    let host = Host::new();
+    // Whether the threads are done before or after somebody looks is chance.
+    for _ in 0..8 {
+        let mut pty = chat(&host);
+        let pressed = Instant::now();
+        pty.keys(&["ctrl-d"]);
+        assert_eq!(pty.exit_code(), 0);
+        assert!(pressed.elapsed() < Duration::from_secs(2), "{:?}", pressed.elapsed());
+    }
 }
 
 #[test]
