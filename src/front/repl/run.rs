@@ -96,7 +96,8 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let painter = Painter::new(size.columns, size.rows, colours);
     let decoder = Decoder::new(tty.erase());
     let host = Host::new(setup, orders, jobs, news, caps);
-    let keys = Keys { decoder, burst: Burst::default(), fed: Duration::ZERO };
+    let burst = if caps.marks_pastes() { Burst::off() } else { Burst::default() };
+    let keys = Keys { decoder, burst, fed: Duration::ZERO };
     let screen = Screen { tty, mail, painter, bytes: String::new() };
     let threads = Threads::default();
     let mut desk = Desk { begun: Instant::now(), state, host, keys, screen, painted: None, dirty: true, threads };

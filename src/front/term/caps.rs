@@ -170,6 +170,15 @@ impl Caps {
         }
     }
 
+    /// Whether it certainly marks pastes (`?2004`): tmux does, and all that are known by name.
+    pub fn marks_pastes(&self) -> bool {
+        match self.within {
+            Within::Tmux => self.grade == Grade::Full,
+            Within::Screen => false,
+            Within::Nothing => self.grade == Grade::Full && self.brand.is_some(),
+        }
+    }
+
     /// All questions in one piece, device attributes last, so that its answer says that no other will come; empty where
     /// asking could do harm.
     pub fn questions(&self) -> &'static str {

@@ -32,6 +32,11 @@ pub struct Burst {
 }
 
 impl Burst {
+    /// For a terminal that is known to mark pastes: nothing is ever held back.
+    pub fn off() -> Self {
+        Self { off: true, ..Self::default() }
+    }
+
     /// Takes what one read brought at `now`, counted from any fixed moment, and appends what it means.
     pub fn feed(&mut self, now: Duration, inputs: Vec<Input>, out: &mut Vec<Input>) {
         let pause = self.last.map(|last| now.saturating_sub(last));

@@ -126,7 +126,6 @@ impl Painter {
             return;
         };
         let (above, height) = (self.rows_above(&shown), self.height(&shown));
-        let second = above > 0 || (self.displaced.is_none() && height > 1);
         self.settle(None);
         let mut writer = Writer::new(out, above, None);
         writer.begin();
@@ -136,7 +135,7 @@ impl Painter {
                 writer.new_row();
                 writer.erase_below();
             }
-            Leave::Erased => writer.erase_region(second),
+            Leave::Erased => writer.erase_region(),
         }
         if !shown.visible {
             writer.show();
@@ -207,10 +206,7 @@ impl Painter {
             writer.hide();
         }
         match shown {
-            Some(shown) => {
-                let second = above > 0 || (self.displaced.is_none() && self.height(shown) > 1);
-                writer.erase_region(second);
-            }
+            Some(_) => writer.erase_region(),
             None => writer.fresh_row(self.columns),
         }
         if self.torn {

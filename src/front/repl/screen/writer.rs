@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         self.out.push('\r');
         self.row = 0;
         self.column = Some(0);
-        self.erase_below();
+        self.erase_region();
     }
 
     /// Erases from the cursor to the end of the screen; the cursor must not be behind a full row, or its last character
@@ -85,14 +85,12 @@ impl<'a> Writer<'a> {
         self.out.push_str("\x1b[J");
     }
 
-    /// Empties the region from its first row on, and goes to its first column. `second` says that there certainly is a
-    /// second row: tmux takes a screen that is erased from its very first cell for one to be kept, and moves it into the
+    /// Empties the region from its first row on, and goes to its first column. What is below is erased from the second
+    /// column on: tmux takes a screen that is erased from its very first cell for one to be kept, and moves it into the
     /// scrollback.
-    pub fn erase_region(&mut self, second: bool) {
+    pub fn erase_region(&mut self) {
         self.wipe(0);
-        if second {
-            self.go(1, 0);
-        }
+        self.go(0, 1);
         self.erase_below();
         self.go(0, 0);
     }

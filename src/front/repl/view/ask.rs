@@ -273,6 +273,11 @@ fn answers(question: &Question, look: &Look) -> Vec<Line<'static>> {
         Focus::Question(_) => Style::new(),
         Focus::Draft | Focus::Instead => look.theme.dim,
     };
+    // Where letters go to the draft, that must be seen.
+    let quiet = match question.focus {
+        Focus::Question(_) | Focus::Instead => look.theme.dim,
+        Focus::Draft => look.theme.notice,
+    };
     let mut rows = Vec::new();
     let mut row = vec![Span::raw(" ".repeat(INDENT))];
     for (number, (_, text)) in question.kind.answers(look).into_iter().enumerate() {
@@ -290,13 +295,13 @@ fn answers(question: &Question, look: &Look) -> Vec<Line<'static>> {
     match beside {
         Some((gap, hint)) => {
             row.push(Span::raw(" ".repeat(gap)));
-            row.push(Span::styled(hint, look.theme.dim));
+            row.push(Span::styled(hint, quiet));
             rows.push(Line::from(row));
         }
         None => {
             rows.push(Line::from(row));
             let [_, short] = hints;
-            rows.push(Line::from(vec![Span::raw(" ".repeat(INDENT)), Span::styled(short, look.theme.dim)]));
+            rows.push(Line::from(vec![Span::raw(" ".repeat(INDENT)), Span::styled(short, quiet)]));
         }
     }
     rows
