@@ -2,11 +2,13 @@
 //!
 //! It compares only the lines that the pieces touch, so its cost is that of the edit, not of the file.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hash::Hash;
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, DiffTag};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, DiffTag};
 
 use crate::base::text::{cut, visible};
 
@@ -91,8 +93,7 @@ pub fn operations<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     push(&mut operations, DiffOp::Equal { old_index: 0, new_index: 0, len: start });
     if old_len > 0 && new_len > 0 && old_len.saturating_mul(new_len) <= MOST_PAIRS {
         let (old, new) = (old_rest.get(..old_len).unwrap_or_default(), new_rest.get(..new_len).unwrap_or_default());
-        let inner = similar::capture_diff_slices(Algorithm::Myers, old, new);
-        for operation in inner {
+        for operation in compared(old, new) {
             push(&mut operations, shifted(operation, start, start));
         }
     } else if old_len > 0 || new_len > 0 {
@@ -100,6 +101,22 @@ pub fn operations<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     }
     push(&mut operations, DiffOp::Equal { old_index: start + old_len, new_index: start + new_len, len: end });
     operations
+}
+
+/// What Myers' algorithm finds. Pieces are numbered first, so that the comparison is the same code whatever they are: it is
+/// inlined into itself, and each kind of piece would make the program a tenth of a megabyte larger.
+fn compared<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+    let mut numbers = HashMap::new();
+    let mut number = |piece| {
+        let next = numbers.len();
+        *numbers.entry(piece).or_insert(next)
+    };
+    let old: Vec<usize> = old.iter().map(&mut number).collect();
+    let new: Vec<usize> = new.iter().map(&mut number).collect();
+    let mut found = Compact::new(Replace::new(Capture::new()), old.as_slice(), new.as_slice());
+    // Nothing that is only kept can fail.
+    let _ = myers::diff(&mut found, old.as_slice(), 0..old.len(), new.as_slice(), 0..new.len());
+    found.into_inner().into_inner().into_ops()
 }
 
 /// Line operations over both files: equal between the blocks of lines that pieces touch, compared within them.
