@@ -290,8 +290,9 @@ impl State {
         let motion = self.task.as_ref().filter(|_| looked_at).and_then(|task| {
             let elapsed = self.now.saturating_sub(task.since);
             let stays = self.status.stays(elapsed)?;
+            // Seconds are counted with the next breath: a picture of their own would be the fifth in a second.
             let breath = self.turn.has_calls().then(|| BREATH - rest_of(self.now, BREATH));
-            Some(self.now + breath.map_or(stays, |breath| breath.min(stays)))
+            Some(self.now + breath.unwrap_or(stays))
         });
         let armed = self.times.interrupt.map(|pressed| pressed + TWICE);
         [draft, motion, armed].into_iter().flatten().min()
