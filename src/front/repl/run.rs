@@ -287,6 +287,8 @@ impl Desk {
         let below = Caret::Above(1);
         self.screen.flush(below);
         self.screen.tty.ask(self.host.caps.questions().as_bytes(), below);
+        // The session that opens now does not wait for the next picture's turn.
+        self.painted = None;
     }
 
     /// Starts the threads that work for the chat.
