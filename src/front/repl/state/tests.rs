@@ -1,6 +1,7 @@
 //! Frames at three widths and on screens that are too small, and what holds of each whatever happens.
 
 pub mod chat;
+mod rest;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
