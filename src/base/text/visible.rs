@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 /// One line: line breaks are spelt too, tabs stay.
 ///
-/// C0 controls and DEL become their pictures (`␛`, `␊`). C1 controls, the directional controls (UAX #9), the separators
-/// of lines and paragraphs, and characters of no width become `\u{202e}` and the like. Joiners and spaces of no width
+/// C0 controls and DEL become their pictures (`␛`, `␊`), the directional controls their names in UAX #9 (`⟨RLO⟩`). C1
+/// controls, the separators of lines and paragraphs, and characters of no width become `\u{feff}` and the like. Joiners and spaces of no width
 /// stay after a letter that is not ASCII: scripts and emoji need them there.
 pub fn line(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
@@ -55,13 +55,21 @@ fn spell(text: &str, shown: &mut String) {
             '\t' => shown.push('\t'),
             '\0'..='\x1f' => shown.extend(char::from_u32(PICTURES + u32::from(letter))),
             '\x7f' => shown.push('␡'),
-            '\u{80}'..='\u{9f}'
-            | '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' => shown.extend(letter.escape_unicode()),
+            '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}' | '\u{feff}' => {
+                shown.extend(letter.escape_unicode());
+            }
+            '\u{61c}' => shown.push_str("⟨ALM⟩"),
+            '\u{200e}' => shown.push_str("⟨LRM⟩"),
+            '\u{200f}' => shown.push_str("⟨RLM⟩"),
+            '\u{202a}' => shown.push_str("⟨LRE⟩"),
+            '\u{202b}' => shown.push_str("⟨RLE⟩"),
+            '\u{202c}' => shown.push_str("⟨PDF⟩"),
+            '\u{202d}' => shown.push_str("⟨LRO⟩"),
+            '\u{202e}' => shown.push_str("⟨RLO⟩"),
+            '\u{2066}' => shown.push_str("⟨LRI⟩"),
+            '\u{2067}' => shown.push_str("⟨RLI⟩"),
+            '\u{2068}' => shown.push_str("⟨FSI⟩"),
+            '\u{2069}' => shown.push_str("⟨PDI⟩"),
             '\u{200b}'..='\u{200d}' if before.is_ascii() => shown.extend(letter.escape_unicode()),
             _ => shown.push(letter),
         }
@@ -80,7 +88,7 @@ mod tests {
     #[test]
     fn what_would_not_be_seen_is_spelt() {
         assert_eq!(line("a\tb\x1b[2J\u{9b}2J\r\x7f\0\n"), "a\tb␛[2J\\u{9b}2J␍␡␀␊");
-        assert_eq!(line("if \u{202e}x\u{2066} a\u{200b}b\u{2028}"), "if \\u{202e}x\\u{2066} a\\u{200b}b\\u{2028}");
+        assert_eq!(line("if \u{202e}x\u{2066} a\u{200b}b\u{2028}"), "if ⟨RLO⟩x⟨LRI⟩ a\\u{200b}b\\u{2028}");
         assert_eq!(lines("one\r\n\u{1b}two\n"), "one␍\n␛two\n");
     }
 

@@ -1,11 +1,12 @@
 //! The interactive chat: keys and events in, a screen out.
 //!
 //! [`message`] names everything that can happen and be wanted. [`update`] decides, [`state`] is what there is, and
-//! [`state::frame`] shows it; all of it pure, as are [`key`], [`editor`], [`view`] and [`screen`]. [`run`] is the loop that
-//! feeds them; [`host`] carries out what they want, with the [`worker`] that owns the agent and the [`keeper`] of files.
+//! [`state::frame`] shows it; all of it pure, as are [`key`], [`editor`], [`view`] and [`screen`]. [`run`] begins
+//! the loop that feeds them; [`host`] carries out what they want, with the [`worker`] that owns the agent and the [`keeper`] of files.
 
 pub mod complete;
 pub mod demo;
+mod desk;
 pub mod editor;
 pub mod host;
 pub mod keeper;

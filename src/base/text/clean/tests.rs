@@ -59,7 +59,7 @@ fn redraws_leave_their_last_state() {
 
 #[test]
 fn a_line_is_one_and_hides_nothing() {
-    assert_eq!(line("  \x1b[1mno\rone\r\n\ttwo\x1b[0m  \u{202e}three\n"), "no one two \\u{202e}three");
+    assert_eq!(line("  \x1b[1mno\rone\r\n\ttwo\x1b[0m  \u{202e}three\n"), "no one two ⟨RLO⟩three");
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn sessions_are_listed_and_shown() {
 
     let selector = Selector::Id(id.clone());
     let text = printed(|out| show(&store, &selector, cwd, Form::Text, out));
-    for part in ["── user ──", "question ␛[2J\\u{202e}", "> read_file {}", "  (failed)", "  … 10 more lines"]
+    for part in ["── user ──", "question ␛[2J⟨RLO⟩", "> read_file {}", "  (failed)", "  … 10 more lines"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -93,7 +93,9 @@ fn a_picture_is_a_few_bytes_and_the_same_picture_none() {
     let fresh = " ".repeat(10);
     assert_eq!(
         first,
-        format!("\x1b[?2026h\x1b[?25l{fresh}\r\x1b[K\x1b[2G\x1b[J\rhello\r\n› ab\r\nstatus\x1b[1A\x1b[5G\x1b[?25h\x1b[?2026l")
+        format!(
+            "\x1b[?2026h\x1b[?25l{fresh}\r\x1b[K\x1b[2G\x1b[J\rhello\r\n› ab\r\nstatus\x1b[1A\x1b[5G\x1b[?25h\x1b[?2026l"
+        )
     );
     assert_eq!(pair.paint(&[], &frame(&["› ab", "status"], 0, 4)), "");
     assert_eq!(pair.paint(&[vec![]], &frame(&["› ab  ", "status"], 0, 4)), "", "blanks at the end are nothing");

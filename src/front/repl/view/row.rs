@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn outside_text_is_made_harmless() {
-        assert_eq!(plain("a\tb\u{1b}[2J\u{202e}"), "a   b␛[2J\\u{202e}");
+        assert_eq!(plain("a\tb\u{1b}[2J\u{202e}"), "a   b␛[2J⟨RLO⟩");
         assert_eq!(plain("abcd\te"), "abcd    e");
         assert_eq!(first_line("\n  make \n all", "…"), "make …");
         assert_eq!(first_line("make\n", "…"), "make");

@@ -42,7 +42,7 @@ fn wrapped_at_twenty_columns() {
       t fit.
 
         indented:␛[31m
-      \u{202e}x
+      ⟨RLO⟩x
     ");
     (0..11).for_each(|_| editor.edit(Edit::Right));
     insta::assert_snapshot!(drawn(&lay(&editor, 20, 4)), @r"
@@ -60,12 +60,12 @@ fn wrapped_at_forty_and_eighty_columns() {
     › Why is 天天向上 wrapped here, 👩‍💻? Beca
       use it does not fit.
 
-        indented:␛[31m \u{202e}x▏
+        indented:␛[31m ⟨RLO⟩x▏
     ");
     insta::assert_snapshot!(drawn(&lay(&editor, 80, 20)), @r"
     › Why is 天天向上 wrapped here, 👩‍💻? Because   it does not fit.
 
-        indented:␛[31m \u{202e}x▏
+        indented:␛[31m ⟨RLO⟩x▏
     ");
     editor.edit(Edit::DraftStart);
     editor.paste(&"0123456789 0123456789 0123456789 0123\n".repeat(214));
@@ -74,7 +74,7 @@ fn wrapped_at_forty_and_eighty_columns() {
       向上 wrapped here, 👩‍💻? Because  it doe
       s not fit.
 
-        indented:␛[31m \u{202e}x
+        indented:␛[31m ⟨RLO⟩x
     ");
     insta::assert_snapshot!(drawn(&lay(&editor, 20, 3)), @r"
     › [pasted 214 lines…

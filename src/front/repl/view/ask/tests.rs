@@ -189,7 +189,7 @@ fn what_would_run_matters_more_than_the_words_of_the_answers() {
 fn a_question_cannot_be_forged() {
     let command = "touch evil #\u{1b}[2K\r\u{202e}echo harmless\u{9b}2J";
     let shown = shown(&question(vec![asked_about("execute_bash", json!({"command": command}))]), 80);
-    assert!(shown.contains("touch evil #␛[2K␍\\u{202e}echo harmless\\u{9b}2J"), "{shown}");
+    assert!(shown.contains("touch evil #␛[2K␍⟨RLO⟩echo harmless\\u{9b}2J"), "{shown}");
     let fake = "true\n\n  [y]es all   [w]rite only   [s]afe only   [n]o tools";
     let rows = rows(&question(vec![asked_about("execute_bash", json!({"command": fake}))]), 20, &look(80));
     let answers: Vec<String> = rows.iter().map(line_text).filter(|row| row.starts_with("  [y]")).collect();

@@ -94,7 +94,7 @@ fn what_cannot_be_seen_is_shown_in_changed_lines() {
     |       1  + a··
     |       2        b
     |       3  - c␛[2J
-    |       3  + c\u{202e}  (no line end)
+    |       3  + c⟨RLO⟩  (no line end)
     ");
     insta::assert_snapshot!(painted("a\r\nb\r\n", "a\nb\n", Fold::Folded, 80), @r"
     |       1  - a␍

@@ -194,7 +194,7 @@ fn what_was_said_for_later_stands_in_rows() {
     assert_eq!(shown(30, &[], &["one two three four five six"]), ["  queued: one two three f..."]);
     assert_eq!(
         shown(40, &["a", "b"], &["c", "d", "\u{202e}e"]),
-        ["  ... 2 more", "  queued: c", "  queued: d", "  queued: \\u{202e}e           up edits"]
+        ["  ... 2 more", "  queued: c", "  queued: d", "  queued: ⟨RLO⟩e              up edits"]
     );
 }
 
