@@ -3,6 +3,7 @@
 //! Begun by `run`; what happens and what is wanted is decided in `update`.
 
 use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -75,6 +76,8 @@ pub(super) struct Screen {
     pub(super) mail: Mailbox<Msg>,
     pub(super) painter: Painter,
     pub(super) bytes: String,
+    /// Rows of ours below the cursor.
+    pub(super) below: u16,
 }
 
 impl Screen {
@@ -82,9 +85,14 @@ impl Screen {
         let finished = state.take_finished();
         let frame = view(state);
         let below = frame.caret.map_or(0, |caret| frame.rows.len().saturating_sub(usize::from(caret.row) + 1));
-        let below = u16::try_from(below).unwrap_or(u16::MAX);
+        self.below = u16::try_from(below).unwrap_or(u16::MAX);
         self.painter.paint(&finished, &frame, &mut self.bytes);
-        self.flush(Caret::Above(below));
+        self.write();
+    }
+
+    /// Writes what moves no cursor but the painter's.
+    fn write(&mut self) {
+        self.flush(Caret::Above(self.below));
     }
 
     fn flush(&mut self, caret: Caret) {
@@ -108,6 +116,7 @@ pub(super) struct Desk {
     pub(super) host: Host,
     pub(super) keys: Keys,
     pub(super) screen: Screen,
+    /// The last picture that nobody asked for by a key.
     pub(super) painted: Option<Duration>,
     pub(super) dirty: bool,
     pub(super) threads: Threads,
@@ -121,11 +130,8 @@ impl Desk {
         if self.host.caps.modes().title {
             self.screen.bytes.push_str(&announce::title(&title));
         }
-        let below = Caret::Above(1);
-        self.screen.flush(below);
-        self.screen.tty.ask(self.host.caps.questions().as_bytes(), below);
-        // The session that opens now does not wait for the next picture's turn.
-        self.painted = None;
+        self.screen.write();
+        self.screen.tty.ask(self.host.caps.questions().as_bytes(), Caret::Above(self.screen.below));
     }
 
     /// Starts the threads that work for the chat.
@@ -141,6 +147,8 @@ impl Desk {
             let now = self.begun.elapsed();
             let due = self.painted.map_or(Duration::ZERO, |painted| painted + FRAME);
             if self.dirty && now >= due {
+                // Only these are counted: what comes right after a key, or an answer of the terminal, need not wait.
+                self.painted = Some(now);
                 self.paint();
             }
             // While a picture is due, news can wait for it: they come in heaps then.
@@ -155,7 +163,8 @@ impl Desk {
                     let interruption = stop.interruption().unwrap_or(Interruption::Terminate);
                     self.step(now, Msg::Signal(interruption))
                 }
-                Woken::Gone => Some(Interruption::HangUp.exit_code()),
+                // HUP is on its way, or it never comes: what is left to do is the same.
+                Woken::Gone => self.step(now, Msg::Signal(Interruption::HangUp)),
                 Woken::Suspend => {
                     self.suspend();
                     None
@@ -214,7 +223,7 @@ impl Desk {
                 Some(Act::Write(bytes)) => {
                     self.paint();
                     self.screen.bytes.push_str(&bytes);
-                    self.screen.flush(Caret::Above(1));
+                    self.screen.write();
                 }
                 Some(Act::Suspend) => self.suspend(),
                 Some(Act::Edit(text)) => {
@@ -236,9 +245,9 @@ impl Desk {
         if self.screen.tty.is_behind() || self.screen.tty.was_away() {
             return;
         }
-        self.painted = Some(self.begun.elapsed());
         self.dirty = false;
         self.screen.paint(&mut self.state);
+        self.state.painted();
     }
 
     fn measure(&mut self, now: Duration) -> Option<u8> {
@@ -270,7 +279,8 @@ impl Desk {
         let mut messages = Vec::new();
         while !threads.have_ended() && Instant::now() < deadline {
             match screen.tty.wait(Mail::Wakes(screen.mail.wake()), Some(deadline)) {
-                Woken::Gone => break,
+                // Told by every wait from now on; what still runs is waited for all the same.
+                Woken::Gone => thread::sleep(Duration::from_millis(5)),
                 Woken::Input => {
                     let inputs = keys.feed(screen.tty.input(), begun.elapsed());
                     let impatient = Input::Key(Key::ctrl('c'));

@@ -46,6 +46,8 @@ pub enum Msg {
     News(News),
     /// Files were found for a completion.
     Found(Found),
+    /// Nothing more can be written.
+    End,
     /// A signal ends the program.
     Signal(Interruption),
     /// The terminal is ours again, after a suspension or another program.

@@ -95,7 +95,7 @@ impl Desk {
                     Some(Msg::Line(Line { text, ahead }))
                 }
                 // The terminal may be gone, and HUP be on its way.
-                Woken::End => return stop.interruption().map_or(0, Interruption::exit_code),
+                Woken::End => Some(stop.interruption().map_or(Msg::End, Msg::Signal)),
                 Woken::Mail | Woken::Due => None,
             };
             if let Some(code) = message.and_then(|message| self.step(message)) {
@@ -127,6 +127,7 @@ impl Desk {
             | Msg::Input(_)
             | Msg::Line(_)
             | Msg::Interrupt
+            | Msg::End
             | Msg::Resized { .. }
             | Msg::Tick
             | Msg::Found(_)

@@ -89,7 +89,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let host = Host::new(setup, orders, jobs, news, caps);
     let burst = if caps.marks_pastes() { Burst::off() } else { Burst::default() };
     let keys = Keys { decoder, burst, fed: Duration::ZERO };
-    let screen = Screen { tty, mail, painter, bytes: String::new() };
+    let screen = Screen { tty, mail, painter, bytes: String::new(), below: 0 };
     let threads = Threads::default();
     let mut desk = Desk { begun: Instant::now(), state, host, keys, screen, painted: None, dirty: true, threads };
     desk.greet();

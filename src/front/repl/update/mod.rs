@@ -43,6 +43,7 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
         Msg::Tick => Vec::new(),
         Msg::News(news) => news::came(state, news),
         Msg::Found(found) => overlay::found(state, found),
+        Msg::End => leave(state, 0),
         Msg::Signal(interruption) => leave(state, interruption.exit_code()),
         Msg::Resumed => vec![Cmd::Redraw],
         Msg::Edited(text) => edited(state, text),
