@@ -155,6 +155,8 @@ pub struct Asked {
     pub question: Question,
     /// Where the answer goes.
     pub reply: Reply,
+    /// Whether it has been on the screen: what was pressed before cannot answer it.
+    pub shown: bool,
 }
 
 /// Something that was written while something ran.
@@ -306,6 +308,13 @@ impl State {
     /// Whether a second Ctrl-C leaves.
     pub fn is_armed(&self) -> bool {
         self.times.interrupt.is_some_and(|pressed| self.now < pressed + TWICE)
+    }
+
+    /// A picture of all this is on the screen.
+    pub fn painted(&mut self) {
+        if let Some(asked) = &mut self.asked {
+            asked.shown = true;
+        }
     }
 
     /// Takes what is to be painted for good.

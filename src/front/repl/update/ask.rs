@@ -22,6 +22,10 @@ const AHEAD: Duration = Duration::from_millis(500);
 
 /// A question comes up.
 pub(super) fn asked(state: &mut State, question: &Question, reply: Reply) -> Vec<Cmd> {
+    // It has crossed with Esc, or with the end of the task.
+    if reply.0.is_closed() || state.task.as_ref().is_some_and(|task| task.stopped.is_some()) {
+        return Vec::new();
+    }
     let typing = state.times.key.is_some_and(|pressed| state.now < pressed + AHEAD) || !state.editor.is_empty();
     let focus = if typing { Focus::Draft } else { Focus::Question(None) };
     let kind = match &question.scope {
@@ -31,7 +35,7 @@ pub(super) fn asked(state: &mut State, question: &Question, reply: Reply) -> Vec
     let calls = question.calls.iter().map(shown_call).collect();
     let mut cmds = overlay::close(state);
     state.turn.fall_silent(state.now, &state.look, &mut state.paper);
-    state.asked = Some(Asked { question: ask::Question { kind, calls, focus }, reply });
+    state.asked = Some(Asked { question: ask::Question { kind, calls, focus }, reply, shown: false });
     state.status.emit(StatusEvent::Phase(Phase::Asking));
     if state.switches.focused == Some(false) {
         cmds.push(Cmd::Announce("waits for your answer".to_owned()));
@@ -53,11 +57,17 @@ fn shown_call(pending: &PendingCall) -> ask::Asked {
 
 /// A key while a question is open. `None`: it is not for the question.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
-    let question = &state.asked.as_ref()?.question;
+    state.asked.as_ref()?;
     // What cannot be seen is not answered either.
     if state.is_tiny() || (key.mods != Mods::NONE && key.mods != Mods::SHIFT) {
         return None;
     }
+    if let Some(asked) = state.asked.as_mut().filter(|asked| !asked.shown) {
+        // Pressed by somebody who has not seen it yet: that goes on in the draft.
+        asked.question.focus = Focus::Draft;
+        return None;
+    }
+    let question = &state.asked.as_ref()?.question;
     let answers = question.kind.answers(&state.look);
     let count = answers.len().max(1);
     let focus = match (question.focus, key.code) {
@@ -119,7 +129,10 @@ pub(super) fn answer_letter(state: &mut State, letter: char) -> Vec<Cmd> {
 
 /// Gives the answer.
 pub(super) fn answer(state: &mut State, answer: Answer) -> Vec<Cmd> {
-    let Some(Asked { question, reply }) = state.asked.take() else { return Vec::new() };
+    let Some(Asked { question, reply, shown: _ }) = state.asked.take() else { return Vec::new() };
+    if reply.0.is_closed() {
+        return Vec::new();
+    }
     let told = match &answer {
         Answer::Grant(Grant::All) => "all tools may run in this session",
         Answer::Grant(Grant::Write) => "files may be written in this session, no commands run",

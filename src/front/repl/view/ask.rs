@@ -193,7 +193,8 @@ fn detail(call: &Asked, target: String) -> (String, Vec<Texts<'_>>) {
         "write_file" => {
             let content = text("content").unwrap_or_default();
             let lines = count(content.split_inclusive('\n').count() as u64, "line");
-            (format!("{target}  {lines}, {}", size(content.len() as u64)), Vec::new())
+            let texts = Texts { before: None, after: content, numbers: Numbers::Hidden };
+            (format!("{target}  {lines}, {}", size(content.len() as u64)), vec![texts])
         }
         "edit_file" => {
             let edits = call.arguments.get("edits").and_then(Value::as_array);

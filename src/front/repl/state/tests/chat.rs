@@ -156,7 +156,9 @@ impl Chat {
         let (reply, answer) = oneshot::channel();
         self.answers.push(answer);
         let question = Question { scope, calls: vec![pending(command)] };
-        self.msg(Msg::News(News::Asked { question, reply: Reply(reply) }))
+        let cmds = self.msg(Msg::News(News::Asked { question, reply: Reply(reply) }));
+        self.state.painted();
+        cmds
     }
 
     /// What the screen shows, behind a bar that stands for the left edge.

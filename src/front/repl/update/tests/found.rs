@@ -77,6 +77,7 @@ fn ask(state: &mut State) -> oneshot::Receiver<Answer> {
     state.task = Some(Task { kind: TaskKind::Agent, since: state.now, cancel: Cancel::new(), stopped: None });
     let now = state.now + Duration::from_secs(1);
     update(state, now, Msg::News(News::Asked { question, reply: Reply(sender) }));
+    state.painted();
     receiver
 }
 
@@ -185,4 +186,16 @@ fn the_mode_of_vi_is_told_as_it_is() {
     press(&mut state, &[Key::plain(Code::Enter)]);
     assert_eq!(state.editor.mode().map(crate::front::repl::editor::vi::Mode::word), Some("insert"));
     assert!(text(&view(&state).rows).contains("insert"), "after sending");
+}
+
+#[test]
+fn a_key_that_was_pressed_before_the_question_was_painted_is_for_the_draft() {
+    let mut state = state(80, 24);
+    let _receiver = ask(&mut state);
+    if let Some(asked) = &mut state.asked {
+        asked.shown = false;
+    }
+    let cmds = press(&mut state, &[Key::plain(Code::Char('y'))]);
+    assert!(!cmds.iter().any(|cmd| matches!(cmd, Cmd::Answer(..))), "{cmds:?}");
+    assert_eq!(draft(&state), "y");
 }

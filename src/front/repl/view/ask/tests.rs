@@ -116,6 +116,8 @@ fn files_and_several_calls() {
     |      bash    make
     |              make install
     |      write   x.txt  2 lines, 4 B
+    |          + a
+    |          + b
     |      edit    src/calc.sh
     |          - exit 1
     |          + exit 2
@@ -128,6 +130,8 @@ fn files_and_several_calls() {
     |  write wants to change a file
     |
     |      x.txt  2 lines, 4 B
+    |          + a
+    |          + b
     |
     |  [y]es all   [w]rite only   [s]afe only   [n]o tools      tab: say something
     ");
