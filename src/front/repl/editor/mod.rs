@@ -95,18 +95,18 @@ impl Editor {
         self.settle();
     }
 
-    /// Makes text of the chip right or left of the caret; `false` if there is none.
+    /// Makes text of the chip right or left of the caret, else of the last one; `false` if there is none.
     pub fn expand_chip_at_caret(&mut self) -> bool {
         let left = segment::previous(self.text.as_str(), self.caret);
-        let Some((at, chip)) = [self.caret, left].into_iter().find_map(|at| Some((at, self.text.chip(at)?))) else {
+        let chips = self.text.as_str().rmatch_indices(CHIP).map(|(at, _)| at);
+        let places = [self.caret, left].into_iter().chain(chips);
+        let Some((at, chip)) = places.into_iter().find_map(|at| Some((at, self.text.chip(at)?))) else {
             return false;
         };
         let (chip, caret) = (Text::pasted(chip), self.caret);
         self.fresh();
         self.change(at..at + CHIP.len_utf8(), &chip, Join::Alone);
-        if caret == at {
-            self.caret = caret;
-        }
+        self.caret = if caret > at { caret - CHIP.len_utf8() + chip.len() } else { caret };
         self.settle();
         true
     }

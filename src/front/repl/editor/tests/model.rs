@@ -129,14 +129,15 @@ impl Model {
             Step::Expand => {
                 let right = Some(self.caret);
                 let left = self.caret.checked_sub(1);
-                let found = [right, left].into_iter().find(|index| matches!(at(*index), Some(Unit::Chip(_))));
+                let any = (0..self.units.len()).rev().map(Some);
+                let mut places = [right, left].into_iter().chain(any);
+                let found = places.find(|index| matches!(at(*index), Some(Unit::Chip(_))));
                 let Some(Some(index)) = found else { return };
                 let Unit::Chip(text) = self.units[index].clone() else { return };
                 let caret = self.caret;
                 self.replace(index, index + 1, text.chars().map(|letter| Unit::Text(letter, false)).collect());
-                if index == caret {
-                    self.caret = caret;
-                }
+                let letters = text.chars().count();
+                self.caret = if caret > index { caret - 1 + letters } else { caret };
             }
             Step::Edit(edit) => self.edit(*edit),
         }
