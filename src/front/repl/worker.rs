@@ -30,6 +30,7 @@ use crate::product::tool::bash;
 use super::editor::draft::{Draft, Piece};
 use super::message::{Finished, Msg, News, Opened, Order, Reply, Session};
 use super::report;
+use super::view::transcript::OWN_COMMAND;
 
 /// What an agent is made of, again for each session.
 pub struct Setup {
@@ -245,7 +246,7 @@ impl Worker<'_> {
         let fitted = fit(&output, shell.spec().limits);
         if share {
             let line = call.input.object().and_then(|input| input.get("command")?.as_str()).unwrap_or_default();
-            let text = format!("I ran this command myself:\n$ {line}\n\n{}", fitted.text);
+            let text = format!("{OWN_COMMAND}{line}\n\n{}", fitted.text);
             desk.shared.push(Part::Text(text));
         }
         self.tell(News::Event(Event::ToolFinished {

@@ -10,10 +10,12 @@ use crate::front::repl::state::{Open, State, Way};
 use crate::front::repl::view::notice::Banner;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::front::repl::view::tool::{Call, Finish};
-use crate::front::repl::view::{markdown, notice, transcript};
+use crate::front::repl::view::{Look, markdown, notice, transcript};
 use crate::kernel::effect::End;
-use crate::kernel::event::Event;
+use crate::kernel::event::{Context, Event};
+use crate::model::ModelInfo;
 use crate::model::message::Message;
+use crate::model::usage::Usage;
 use crate::product::agent::report::hints;
 use crate::product::error::{Error, Kind as ErrorKind};
 use crate::product::provider::choose::FIRST_STEPS;
@@ -88,7 +90,10 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     let banner = notice::banner(&Banner { model: info.label.clone(), ..state.banner.clone() }, &state.look);
     state.paper.print(Kind::Banner, banner);
     let prose = |text: &str| markdown::render(text, &state.look);
-    let tail = transcript::tail(&messages, TAIL_LINES, &state.look, &prose);
+    let faded = Look { theme: state.look.theme.faded(), ..state.look };
+    let shows = state.switches.reasoning;
+    let thought = |text: &str| if shows { markdown::render(text, &faded) } else { Vec::new() };
+    let tail = transcript::tail(&messages, TAIL_LINES, &state.look, &prose, &thought);
     let mut blocks = tail.into_iter();
     if let Some(first) = blocks.next() {
         state.paper.print(Kind::Report, first);
@@ -97,10 +102,29 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     for told in notices {
         tell(state, &told.text);
     }
+    count(state, &messages, &info);
     let begun = !messages.is_empty();
     state.answer = last_answer(&messages);
     state.session = Some(Open { id, kept, info, rights, inbox, workspace, begun });
     if state.task.is_none() { send::next(state, false) } else { Vec::new() }
+}
+
+/// What an earlier conversation took, and how full it has made the window.
+fn count(state: &mut State, messages: &[Arc<Message>], info: &ModelInfo) {
+    let answers = messages.iter().filter_map(|message| match &**message {
+        Message::Assistant(answer) => Some(answer.usage),
+        Message::User(_) | Message::Tool(_) => None,
+    });
+    let (mut usage, mut last) = (Usage::default(), None);
+    for answer in answers {
+        usage += answer;
+        last = Some(answer.context()).filter(|tokens| *tokens > 0).or(last);
+    }
+    if let Some(tokens) = last {
+        let cost = info.price.map(|price| price.cost(&usage));
+        state.status.emit(StatusEvent::TurnStarted(Context { tokens, window: info.window }));
+        state.status.emit(StatusEvent::TurnFinished { usage, cost });
+    }
 }
 
 fn last_answer(messages: &[Arc<Message>]) -> String {

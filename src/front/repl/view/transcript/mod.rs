@@ -26,15 +26,19 @@ const LOOP_NOTES: [&str; 3] = [
     "You keep repeating the same calls, so no more tools",
 ];
 
+/// How a command begins that a person ran and shared with the model.
+pub const OWN_COMMAND: &str = "I ran this command myself:\n$ ";
+
 /// The last `most_lines` lines of a conversation, oldest first. Blocks that are to stand apart begin with a blank line;
 /// nothing but that separates them. Where something is left out, the first line says so.
 ///
-/// `prose` makes blocks of what the agent said.
+/// `prose` makes blocks of what the agent said, `thought` of what it reasoned.
 pub fn tail(
     messages: &[Arc<Message>],
     most_lines: usize,
     look: &Look,
     prose: &dyn Fn(&str) -> Vec<Block>,
+    thought: &dyn Fn(&str) -> Vec<Block>,
 ) -> Vec<Block> {
     let mut newest_first: Vec<Said> = Vec::new();
     let (mut lines, mut shown) = (0, messages.len());
@@ -42,7 +46,7 @@ pub fn tail(
         shown = before;
         let after = messages.get(shown + 1..).unwrap_or_default();
         let Some(message) = messages.get(shown) else { break };
-        let said = said_in(message, after, look, prose);
+        let said = said_in(message, after, look, prose, thought);
         lines += said.iter().map(|said| said.block.len() + 1).sum::<usize>();
         newest_first.extend(said.into_iter().rev());
     }
@@ -74,6 +78,7 @@ struct Said {
 enum Speaker {
     Person,
     Agent,
+    Thought,
     Tools,
 }
 
@@ -112,7 +117,13 @@ fn cut_to(blocks: &mut Vec<Block>, most_lines: usize) -> bool {
     is_cut
 }
 
-fn said_in(message: &Message, after: &[Arc<Message>], look: &Look, prose: &dyn Fn(&str) -> Vec<Block>) -> Vec<Said> {
+fn said_in(
+    message: &Message,
+    after: &[Arc<Message>],
+    look: &Look,
+    prose: &dyn Fn(&str) -> Vec<Block>,
+    thought: &dyn Fn(&str) -> Vec<Block>,
+) -> Vec<Said> {
     match message {
         Message::User(parts) => {
             let text = person(parts);
@@ -124,7 +135,10 @@ fn said_in(message: &Message, after: &[Arc<Message>], look: &Look, prose: &dyn F
         }
         Message::Assistant(Assistant { content, origin: _, stop: _, usage: _ }) => {
             let parts = content.iter().flat_map(|part| match part {
-                AssistantPart::Reasoning(_) => Vec::new(),
+                AssistantPart::Reasoning(reasoning) => {
+                    let block = thought(&reasoning.text).concat();
+                    if block.is_empty() { Vec::new() } else { vec![Said { block, speaker: Speaker::Thought }] }
+                }
                 AssistantPart::Text(text) => {
                     // The blocks of one text know themselves where a blank line stands between them.
                     let block = prose(text).concat();
@@ -146,6 +160,10 @@ fn person(parts: &[Part]) -> String {
     let (mut texts, mut attached) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
+            Part::Text(text) if text.starts_with(OWN_COMMAND) => {
+                let line = text.get(OWN_COMMAND.len()..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+                attached.push(format!("[ran {}]", plain(line)));
+            }
             Part::Text(text) => {
                 let (text, files) = without_surroundings(text);
                 texts.extend(Some(text).filter(|text| !text.is_empty()));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::front::repl::view::testing::{assert_committed, look, object, picture};
+use crate::front::repl::view::testing::{assert_committed, look, object, picture, text};
 use crate::kernel::loop_guard::Alarm;
 use crate::model::message::{Image, Origin, Reasoning};
 use crate::model::reply::StopReason;
@@ -62,7 +62,7 @@ fn talk() -> Vec<Arc<Message>> {
 }
 
 fn shown(messages: &[Arc<Message>], most_lines: usize) -> String {
-    let lines = tail(messages, most_lines, &look(60), &prose).concat();
+    let lines = tail(messages, most_lines, &look(60), &prose, &|_| Vec::new()).concat();
     assert_committed(&lines);
     picture(&lines)
 }
@@ -100,9 +100,9 @@ fn of_a_long_talk_the_end_is_shown() {
     |  [picture]
     ");
     let many: Vec<_> = std::iter::repeat_n(talk(), 20_000).flatten().collect();
-    let lines = tail(&many, 50, &look(80), &prose).concat();
+    let lines = tail(&many, 50, &look(80), &prose, &|_| Vec::new()).concat();
     assert!(lines.len() <= 52, "{}", lines.len());
-    assert_eq!(tail(&[], 50, &look(80), &prose), Vec::<Block>::new());
+    assert_eq!(tail(&[], 50, &look(80), &prose, &|_| Vec::new()), Vec::<Block>::new());
 }
 
 #[test]
@@ -129,9 +129,21 @@ proptest! {
             1 => agent(vec![AssistantPart::Text(text.clone()), bash("c1", text)]),
             _ => Message::Tool(vec![ToolResult::text("c1", text.clone(), true)]),
         })).collect();
-        let lines = tail(&messages, most, &look(40), &prose).concat();
+        let lines = tail(&messages, most, &look(40), &prose, &|_| Vec::new()).concat();
         prop_assert!(lines.len() <= most + 2);
         let blanks = lines.windows(2).filter(|pair| pair.iter().all(|line| line.spans.is_empty()));
         prop_assert_eq!(blanks.count(), 0);
     }
+}
+
+#[test]
+fn reasoning_stands_before_the_answer_and_own_commands_are_no_words_of_the_person() {
+    let own = Part::Text(format!("{OWN_COMMAND}ls -l\n\na\nb"));
+    let reasoning = Reasoning { text: "let me see".into(), ..Reasoning::default() };
+    let messages = [
+        Arc::new(Message::User(vec![own, Part::Text("and now?".into())])),
+        Arc::new(agent(vec![AssistantPart::Reasoning(reasoning), AssistantPart::Text("done".into())])),
+    ];
+    let lines = tail(&messages, 20, &look(80), &prose, &prose).concat();
+    assert_eq!(text(&lines), "› and now?\n  [ran ls -l]\n\n  let me see\n\n  done");
 }
