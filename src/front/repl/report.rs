@@ -125,16 +125,18 @@ fn context(assembled: &Assembled) -> String {
         ("results".to_owned(), results),
     ];
     rows.retain(|(_, chars)| *chars > 0);
-    let total: usize = rows.iter().map(|(_, chars)| *chars).sum();
+    let total: u64 = rows.iter().map(|(_, chars)| tokens(*chars)).sum();
     let mut text = String::new();
     for (name, chars) in &rows {
-        let share = 100 * chars / total.max(1);
+        let share = (100 * tokens(*chars) + total / 2) / total.max(1);
         let _ = writeln!(text, "{name:<18} {:>10} tokens  {share:>3} %", grouped(tokens(*chars)));
     }
-    let window = agent.model.info().window.map_or_else(String::new, |window| {
-        format!(" of {}, {} %", grouped(window), 100 * tokens(total) / window.max(1))
-    });
-    let _ = writeln!(text, "{:<18} {:>10} tokens{window}", "in all, about", grouped(tokens(total)));
+    let window = agent
+        .model
+        .info()
+        .window
+        .map_or_else(String::new, |window| format!(" of {}, {} %", grouped(window), 100 * total / window.max(1)));
+    let _ = writeln!(text, "{:<18} {:>10} tokens{window}", "in all, about", grouped(total));
     if images > 0 {
         let _ = writeln!(text, "and {}", count(images as u64, "picture"));
     }

@@ -64,7 +64,7 @@ impl Room {
 
 /// What fits where nothing fits: a word, and the end of the draft.
 fn tiny(state: &State) -> Frame {
-    let text = format!("{FEWEST_COLUMNS}x{FEWEST_ROWS} or more, please");
+    let text = format!("{FEWEST_COLUMNS}x{FEWEST_ROWS} or more");
     let word = head(&text, state.look.width).to_owned();
     let mut rows = vec![Line::styled(word, state.look.theme.dim)];
     let laid = state.editor.layout(&state.look, &prompt(state), 1);

@@ -1,5 +1,6 @@
 //! What the agent is saying and doing at the moment: the streaming text, the calls that run, and what they came to.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use ratatui::text::Line;
@@ -11,13 +12,18 @@ use crate::front::repl::view::{Block, Look, notice};
 
 use super::paper::{Kind, Paper};
 
+/// How many calls can be shown whole: each holds what the model got to see, some 30 KB at most.
+const MOST_DONE: usize = 30;
+
 /// What the agent is saying and doing.
 #[derive(Default)]
 pub struct Turn {
     speech: Option<Speech>,
     calls: Vec<Running>,
-    /// The last call that is done; Ctrl-O shows all of it.
-    pub last: Option<Done>,
+    /// The last calls that are done, oldest first.
+    done: VecDeque<Done>,
+    /// How many of them, from the newest on, have been shown whole since the last one was done.
+    opened: usize,
     /// Reasoning that was folded.
     pub thoughts: String,
 }
@@ -100,11 +106,22 @@ impl Turn {
         let Some(running) = self.open(id) else { return };
         running.finish = Some(finish.clone());
         let call = running.call.clone();
-        self.last = Some(Done { call, finish });
+        if self.done.len() == MOST_DONE {
+            self.done.pop_front();
+        }
+        self.done.push_back(Done { call, finish });
+        self.opened = 0;
         let done = self.calls.iter().take_while(|running| running.finish.is_some()).count();
         for Running { call, finish } in self.calls.drain(..done) {
             paper.print(Kind::Tool, finish.map_or_else(Block::new, |finish| tool::finished(&call, &finish, look)));
         }
+    }
+
+    /// The newest call that has not been shown whole yet: each time an earlier one.
+    pub fn open_next(&mut self) -> Option<&Done> {
+        let place = self.done.len().checked_sub(self.opened + 1)?;
+        self.opened += 1;
+        self.done.get(place)
     }
 
     /// The task is over: nothing runs any more.

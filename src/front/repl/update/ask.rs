@@ -14,6 +14,7 @@ use crate::front::repl::view::notice;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::kernel::port::PendingCall;
 use crate::product::permission::{Answer, Grant, Question, Scope};
+use crate::product::tool::bash;
 
 use super::{keys, overlay};
 
@@ -43,11 +44,17 @@ pub(super) fn asked(state: &mut State, question: &Question, reply: Reply) -> Vec
     cmds
 }
 
-/// What "always" would allow, as the dialog names it: the command's words, else the whole rule.
+/// What "always" would allow, as the dialog names it: the command's words, else the tool and what it may touch.
 fn shown_rule(rule: &str) -> String {
-    let command = rule.strip_prefix("execute_bash(").and_then(|rest| rest.strip_suffix(')'));
-    let words = command.map_or(rule, |command| command.strip_suffix('*').unwrap_or(command));
-    words.trim_end().to_owned()
+    let Some((tool, pattern)) = rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) else {
+        return rule.to_owned();
+    };
+    let pattern = pattern.strip_suffix('*').unwrap_or(pattern).trim_end_matches('*').trim_end();
+    match (tool, pattern) {
+        (bash::NAME, command) => command.to_owned(),
+        (tool, "") => tool.to_owned(),
+        (tool, pattern) => format!("{tool} {pattern}"),
+    }
 }
 
 fn shown_call(pending: &PendingCall) -> ask::Asked {
@@ -61,6 +68,11 @@ pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
     // What cannot be seen is not answered either.
     if state.is_tiny() || (key.mods != Mods::NONE && key.mods != Mods::SHIFT) {
         return None;
+    }
+    let question = &state.asked.as_ref()?.question;
+    if key.code == Code::Esc && matches!(question.kind, Answers::Each { .. }) && question.focus != Focus::Instead {
+        // No is never too early.
+        return Some(answer(state, Answer::Reject { reason: None }));
     }
     if let Some(asked) = state.asked.as_mut().filter(|asked| !asked.shown) {
         // Pressed by somebody who has not seen it yet: that goes on in the draft.

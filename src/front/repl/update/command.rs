@@ -188,6 +188,7 @@ fn cost(state: &State) -> String {
         Some(cost) => {
             let _ = write!(text, ", ${cost:.4}");
         }
+        None if usage.context() + usage.output == 0 => {}
         None => text.push_str("; what that costs is unknown"),
     }
     text

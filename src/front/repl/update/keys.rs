@@ -10,7 +10,7 @@ use crate::front::repl::state::{Done, Overlay, State, TaskKind, Way};
 use crate::front::repl::view::ask;
 use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::status::{Phase, StatusEvent};
-use crate::front::repl::view::{notice, tool};
+use crate::front::repl::view::{Look, markdown, notice, tool};
 
 use super::{ask as question, leave, overlay, send};
 
@@ -177,12 +177,12 @@ fn expand(state: &mut State) -> Vec<Cmd> {
         state.paper.print(Kind::Report, block);
         return Vec::new();
     }
-    match &state.turn.last {
+    match state.turn.open_next() {
         Some(Done { call, finish }) => {
             let block = tool::expanded(call, finish, &state.look);
             state.paper.print(Kind::Report, block);
         }
-        None => state.paper.print(Kind::Notice, notice::notice("There is no result to show yet.", &state.look)),
+        None => state.paper.print(Kind::Notice, notice::notice("There is no other result to show.", &state.look)),
     }
     Vec::new()
 }
@@ -192,7 +192,8 @@ fn reasoning(state: &mut State) -> Vec<Cmd> {
     state.switches.reasoning = !state.switches.reasoning;
     let thoughts = std::mem::take(&mut state.turn.thoughts);
     if state.switches.reasoning && !thoughts.trim().is_empty() {
-        let block = notice::remark(&thoughts, &state.look);
+        let look = Look { theme: state.look.theme.faded(), ..state.look };
+        let block = markdown::render(&thoughts, &look).concat();
         state.paper.print(Kind::Reasoning, block);
         return Vec::new();
     }

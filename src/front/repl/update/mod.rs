@@ -53,6 +53,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
             Vec::new()
         }
         Msg::Theme { name, theme } => {
+            let text = format!("Colours: {name}. To keep them: agent config set ui.theme {name}");
+            state.paper.print(Kind::Notice, notice::notice(&text, &state.look));
             state.palette.name = name;
             state.look.theme = state.palette.theme(theme.map(|theme| *theme));
             Vec::new()
