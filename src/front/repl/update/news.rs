@@ -168,13 +168,19 @@ fn happened(state: &mut State, event: Event) {
                 turn.finish(id, finish, look, paper);
             }
         }
-        Event::Steered { id, text: _ } => {
+        Event::Steered { id, text } => {
+            turn.end(*now, look, paper);
             let place = state.waiting.iter().position(|waiting| waiting.id == id && waiting.way == Way::Steers);
             if let Some(place) = place {
                 let waiting = state.waiting.remove(place);
-                turn.end(*now, look, paper);
                 send::say(state, &waiting.draft);
                 send::show_waiting(state);
+            } else {
+                // It was taken back too late: it is with the agent, and must not be said twice.
+                paper.print(Kind::Person, notice::said(&text, look));
+                if state.editor.draft().text() == text {
+                    send::take(state);
+                }
             }
         }
         Event::Notice(told) => {

@@ -96,6 +96,21 @@ fn up_takes_back_what_waits_before_it_looks_at_what_was_sent() {
 }
 
 #[test]
+fn what_was_taken_back_too_late_is_shown_as_said_and_not_said_again() {
+    for (typed, left) in [("", ""), (" and more", "steer and more")] {
+        let mut chat = working();
+        chat.line("steer");
+        assert_eq!(acts(&chat.key(Code::Up)), ["take back 1"]);
+        chat.typed(typed);
+        assert_eq!(acts(&chat.event(Event::Steered { id: 1, text: "steer".to_owned() })), none());
+        assert_eq!(chat.draft(), left);
+        let printed = crate::front::repl::view::testing::text(&chat.printed);
+        assert_eq!(printed.matches("steer").count(), 1, "{printed}");
+        assert_eq!(acts(&chat.over(End::Answered)), none());
+    }
+}
+
+#[test]
 fn ctrl_c_clears_then_stops_then_leaves_and_only_twice_within_a_second() {
     let mut chat = working();
     chat.typed("draft");
