@@ -18,7 +18,7 @@ use crate::kernel::tool::{Risk, Subject};
 
 pub use always::Remembered;
 pub use guard::Writable;
-pub use rights::Rights;
+pub use rights::{Decision, Rights};
 pub use rule::{Rule, RuleError};
 pub use watched::{Answer, Ask, Question, Scope, Watched};
 

@@ -5,10 +5,29 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use crate::kernel::event::Notice;
 use crate::kernel::port::PendingCall;
 
 use super::{Authority, Grant, Judge, Judgement, Rule};
+
+/// What a person decides about the rights of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Every call above safe is asked about: whatever was allowed before is so no more.
+    Ask,
+    /// So much is allowed.
+    #[serde(untagged)]
+    Allow(Grant),
+}
+
+impl From<Grant> for Decision {
+    fn from(grant: Grant) -> Self {
+        Self::Allow(grant)
+    }
+}
 
 /// A judge that several parts of the program share.
 #[derive(Debug)]
@@ -17,8 +36,8 @@ pub struct Rights(Mutex<State>);
 #[derive(Debug)]
 struct State {
     judge: Judge,
-    /// A grant that the session does not hold yet.
-    unsaved: Option<Grant>,
+    /// What was decided and the session does not hold yet.
+    unsaved: Option<Decision>,
     /// What a person should know and has not heard yet.
     notices: Vec<Notice>,
 }
@@ -51,16 +70,18 @@ impl Rights {
     pub fn set_grant(&self, grant: Grant) {
         let mut state = self.state();
         state.judge.authority = Authority::Session(grant);
-        state.unsaved = Some(grant);
+        state.unsaved = Some(Decision::Allow(grant));
     }
 
-    /// Every call above safe is asked about from here on.
+    /// Every call above safe is asked about from here on. The session has yet to keep that, too.
     pub fn ask_each(&self) {
-        self.state().judge.authority = Authority::AskEach;
+        let mut state = self.state();
+        state.judge.authority = Authority::AskEach;
+        state.unsaved = Some(Decision::Ask);
     }
 
-    /// The grant that the session has yet to keep. Whoever takes it keeps it.
-    pub fn take_unsaved(&self) -> Option<Grant> {
+    /// The decision that the session has yet to keep. Whoever takes it keeps it.
+    pub fn take_unsaved(&self) -> Option<Decision> {
         self.state().unsaved.take()
     }
 

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::product::permission::Grant;
+use crate::product::permission::Decision;
 
 /// The version of the format that is written, and the newest that is read.
 pub const VERSION: u64 = 1;
@@ -210,8 +210,8 @@ pub struct ModelLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "grant")]
 pub struct GrantLine {
-    /// What is allowed.
-    pub mode: Grant,
+    /// What is allowed, or that nothing is any more. An earlier program skips the line for the latter.
+    pub mode: Decision,
 }
 
 /// The session's name, given by a person.
@@ -332,6 +332,7 @@ impl<'de> Visitor<'de> for LinkVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::product::permission::Grant;
 
     #[test]
     fn lines_are_spelled_as_documented() {
@@ -351,9 +352,15 @@ mod tests {
             r#"{"type":"message","id":2,"parent_id":1,"timestamp":5,"role":"assistant","model":"m","provider":"p","usage":{"input_tokens":0,"output_tokens":7,"cache_read_tokens":0,"cache_write_tokens":0,"reasoning_tokens":0,"cost_usd":null},"stop_reason":"stop","content":[{"type":"text","text":"hi"}]}"#
         );
         assert_eq!(
-            serde_json::to_string(&GrantLine { mode: Grant::None }).unwrap(),
+            serde_json::to_string(&GrantLine { mode: Grant::None.into() }).unwrap(),
             r#"{"type":"grant","mode":"none"}"#
         );
+        for mode in [Decision::Ask, Decision::Allow(Grant::All), Decision::Allow(Grant::None)] {
+            let line = serde_json::to_string(&GrantLine { mode }).unwrap();
+            assert_eq!(serde_json::from_str::<GrantLine>(&line).unwrap().mode, mode, "{line}");
+        }
+        assert_eq!(serde_json::to_string(&Decision::Ask).unwrap(), r#""ask""#);
+        assert!(serde_json::from_str::<GrantLine>(r#"{"type":"grant","mode":"some"}"#).is_err());
     }
 
     #[test]

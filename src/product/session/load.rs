@@ -19,7 +19,7 @@ use super::convert;
 use super::entry::{GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, SummaryLine, VERSION};
 use super::name;
 use super::tree::{NodeKind, Tree};
-use crate::product::permission::Grant;
+use crate::product::permission::{Decision, Grant};
 
 /// A session's file, understood.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Loaded {
     pub tree: Tree,
     /// The name a person gave.
     pub name: Option<String>,
-    /// The last grant, of whatever worth it is here.
+    /// The last grant that was not withdrawn, of whatever worth it is here.
     pub grant: Option<Grant>,
     /// The model that answers next.
     pub origin: Origin,
@@ -262,7 +262,14 @@ impl Scan {
             Kind::Name => return replace(&mut self.name, parsed(text).map(|NameLine { name }| name)),
             // What was found next to damage may come from inside of something a model wrote.
             Kind::Grant if recovered => return,
-            Kind::Grant => return replace(&mut self.grant, parsed(text).map(|GrantLine { mode }| mode)),
+            Kind::Grant => {
+                self.grant = match parsed(text) {
+                    Some(GrantLine { mode: Decision::Allow(grant) }) => Some(grant),
+                    Some(GrantLine { mode: Decision::Ask }) => None,
+                    None => self.grant,
+                };
+                return;
+            }
             Kind::Model => {
                 let origin = parsed(text).map(|ModelLine { provider, model }| Origin { provider, model });
                 return replace(&mut self.origin, origin);

@@ -140,6 +140,14 @@ impl Log {
         }
     }
 
+    /// Whether records are written, now or later.
+    pub fn is_kept(&self) -> bool {
+        match self.place {
+            Place::Memory { .. } => false,
+            Place::Unborn(_) | Place::Open(_) => true,
+        }
+    }
+
     /// Appends a record, given without its line break.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ use crate::model::message::{Message, Origin, ToolResult};
 use crate::model::usage::Price;
 use crate::product::error::Error;
 
-use crate::product::permission::Grant;
+use crate::product::permission::Decision;
 use convert::Place;
 use entry::{GrantLine, MessageLine, ModelLine};
 use log::{Log, Sync};
@@ -67,6 +67,11 @@ impl Session {
     /// The session's file, once there is one.
     pub fn path(&self) -> Option<&Path> {
         self.log.path()
+    }
+
+    /// Whether it is written, now or with its first message.
+    pub fn is_kept(&self) -> bool {
+        self.log.is_kept()
     }
 
     /// What the answers from here on cost; kept with each.
@@ -118,8 +123,8 @@ impl Session {
     /// # Errors
     ///
     /// The first failure to write, see [`Session`].
-    pub fn append_grant(&mut self, mode: Grant) -> Result<(), Error> {
-        self.append_aside(&GrantLine { mode })
+    pub fn append_grant(&mut self, mode: impl Into<Decision>) -> Result<(), Error> {
+        self.append_aside(&GrantLine { mode: mode.into() })
     }
 
     /// Keeps which model answers from here on, if it is another one.

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::base::clock::Clock;
 use crate::base::lock;
+use crate::base::path::canonical;
 use crate::base::text::numbers::count;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::message::{Message, Origin};
@@ -158,6 +159,12 @@ impl Store {
         let known = !loaded.origin.model.is_empty();
         let model = known.then(|| loaded.origin.clone());
         Ok(Some(Opened { session, messages, handled, grant, model, notices }))
+    }
+
+    /// Whether `selector` means the session of that file.
+    pub fn is(&self, selector: &Selector, cwd: &Path, file: &Path) -> bool {
+        let found = self.find(selector, cwd).ok().flatten();
+        found.is_some_and(|found| canonical(&found) == canonical(file))
     }
 
     /// Reads a session without opening it for going on.

@@ -14,6 +14,7 @@ use crate::base::json::Object;
 use crate::model::message::{Assistant, AssistantPart, Part, ToolCall, ToolInput};
 use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
+use crate::product::permission::Grant;
 
 const MOMENT: i64 = 1_796_028_350_123;
 const CWD: &str = "/srv/project";
@@ -186,6 +187,33 @@ fn a_taken_name_is_left_alone() {
     assert_ne!(session.path().unwrap(), taken);
     assert_eq!(records(session.path().unwrap())[0]["id"], session.id());
     assert_eq!(fs::read(&taken).unwrap(), before);
+}
+
+#[test]
+fn a_grant_that_was_withdrawn_is_none_and_one_that_nobody_knows_changes_nothing() {
+    let disk = Disk::new();
+    let mut session = disk.create();
+    session.append(&Message::user("start")).unwrap();
+    let path = session.path().unwrap().to_owned();
+    for (decision, grant) in [
+        (Decision::Allow(Grant::All), Some(Grant::All)),
+        (Decision::Ask, None),
+        (Decision::Allow(Grant::Write), Some(Grant::Write)),
+    ] {
+        session.append_grant(decision).unwrap();
+        drop(session);
+        let store = disk.store();
+        assert!(store.is(&Selector::Newest, Path::new(CWD), &path));
+        assert!(!store.is(&Selector::Id("none".to_owned()), Path::new(CWD), &path));
+        let opened = disk.newest();
+        assert_eq!(opened.grant, grant);
+        session = opened.session;
+    }
+    drop(session);
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.push_str("{\"type\":\"grant\",\"mode\":\"later\"}\n");
+    fs::write(&path, text).unwrap();
+    assert_eq!(disk.newest().grant, Some(Grant::Write));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::tool::{Risk, Subject};
+use crate::product::permission::Decision;
 use crate::product::permission::tests::{bash, call, judge, read, rules, write};
 
 /// A question as the script saw it: its scope, and the calls by what they would do.
@@ -64,7 +65,7 @@ async fn one_answer_holds_for_all_calls_and_for_the_session() {
             }
         }
         assert_eq!(*seen.borrow(), [(Scope::Session, vec!["/w/a".to_owned(), "touch ran".to_owned()])]);
-        assert_eq!((gate.rights.grant(), gate.rights.take_unsaved()), (Some(grant), Some(grant)));
+        assert_eq!((gate.rights.grant(), gate.rights.take_unsaved()), (Some(grant), Some(grant.into())));
         assert_eq!(gate.rights.take_unsaved(), None, "it is kept once");
     }
 }
@@ -158,7 +159,10 @@ async fn a_grant_can_answer_a_single_question_and_come_at_any_time() {
     assert_eq!((seen.borrow().len(), gate.rights.word()), (1, "write"));
     gate.rights.set_grant(Grant::All);
     assert_eq!(words(&gate.decide(&[bash("ls")]).await), ["allow"]);
-    assert_eq!((gate.rights.take_unsaved(), gate.rights.word()), (Some(Grant::All), "all"));
+    assert_eq!((gate.rights.take_unsaved(), gate.rights.word()), (Some(Grant::All.into()), "all"));
+    gate.rights.set_grant(Grant::All);
+    gate.rights.ask_each();
+    assert_eq!((gate.rights.take_unsaved(), gate.rights.word()), (Some(Decision::Ask), "asks each"));
 }
 
 #[tokio::test]
