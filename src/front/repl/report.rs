@@ -83,9 +83,11 @@ impl Weights {
                 Message::Assistant(answer) => {
                     for part in &answer.content {
                         match part {
-                            AssistantPart::Text(text) => weights.answers += text.len(),
-                            AssistantPart::Reasoning(reasoning) => weights.reasoning += reasoning.text.len(),
-                            AssistantPart::ToolUse(call) => weights.calls += call.name.len() + input(&call.input).len(),
+                            AssistantPart::Text(text) => weights.answers += chars(text),
+                            AssistantPart::Reasoning(reasoning) => weights.reasoning += chars(&reasoning.text),
+                            AssistantPart::ToolUse(call) => {
+                                weights.calls += chars(&call.name) + chars(&input(&call.input));
+                            }
                         }
                     }
                 }
@@ -95,14 +97,14 @@ impl Weights {
     }
 
     fn parts(&mut self, parts: &[Part]) -> usize {
-        let mut chars = 0;
+        let mut weight = 0;
         for part in parts {
             match part {
-                Part::Text(text) => chars += text.len(),
+                Part::Text(text) => weight += chars(text),
                 Part::Image(_) => self.images += 1,
             }
         }
-        chars
+        weight
     }
 }
 
@@ -113,10 +115,10 @@ fn context(assembled: &Assembled) -> String {
     let offers = agent.tools.offers();
     let tools: usize = offers
         .iter()
-        .map(|offer| offer.name.len() + offer.description.len() + offer.parameters.to_string().len())
+        .map(|offer| chars(&offer.name) + chars(&offer.description) + chars(&offer.parameters.to_string()))
         .sum();
     let mut rows = vec![
-        ("system prompt".to_owned(), agent.system.len()),
+        ("system prompt".to_owned(), chars(&agent.system)),
         (count(offers.len() as u64, "tool"), tools),
         ("what you said".to_owned(), people),
         ("answers".to_owned(), answers),
@@ -146,6 +148,10 @@ fn context(assembled: &Assembled) -> String {
         count(messages.len() as u64, "message")
     );
     text
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
 }
 
 /// Rounded up, so that nothing counts as nothing.
