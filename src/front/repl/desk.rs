@@ -167,7 +167,7 @@ impl Desk {
                 Woken::Gone => self.step(now, Msg::Signal(Interruption::HangUp)),
                 Woken::Suspend => {
                     self.suspend();
-                    None
+                    self.come_back()
                 }
                 Woken::Resumed => {
                     self.screen.painter.forget();
@@ -216,6 +216,22 @@ impl Desk {
 
     /// Has something decided, and does it. Returns the exit code when that was to leave.
     fn step(&mut self, now: Duration, message: Msg) -> Option<u8> {
+        self.decide(now, message).or_else(|| self.come_back())
+    }
+
+    /// What came of commands at once happens, too.
+    fn come_back(&mut self) -> Option<u8> {
+        while !self.host.at_once.is_empty() {
+            for message in std::mem::take(&mut self.host.at_once) {
+                if let Some(code) = self.decide(self.begun.elapsed(), message) {
+                    return Some(code);
+                }
+            }
+        }
+        None
+    }
+
+    fn decide(&mut self, now: Duration, message: Msg) -> Option<u8> {
         self.dirty = true;
         for cmd in update(&mut self.state, now, message) {
             match self.host.carry_out(cmd, &self.state) {
@@ -231,7 +247,7 @@ impl Desk {
                     self.screen.release();
                     let host = &self.host;
                     let edited = self.screen.tty.lend(|| host.edited(&text));
-                    let _ = host.news.send(Msg::Edited(edited));
+                    self.host.at_once.push(Msg::Edited(edited));
                 }
                 Some(Act::Redraw) => self.screen.painter.redraw(),
                 Some(Act::Leave(code)) => return Some(code),
@@ -262,7 +278,7 @@ impl Desk {
         match self.screen.tty.suspend() {
             Suspended::Done => {}
             Suspended::NoShell => {
-                let _ = self.host.news.send(Msg::Told("There is no shell to go back to.".to_owned()));
+                self.host.at_once.push(Msg::Told("There is no shell to go back to.".to_owned()));
             }
         }
         self.dirty = true;

@@ -55,6 +55,9 @@ pub struct Host {
     pub news: Sender<Msg>,
     /// What is known of the terminal.
     pub caps: Caps,
+    /// What comes of a command at once. The thread that drains the mailbox must not wait for room in it, so that these
+    /// come back to it here.
+    pub at_once: Vec<Msg>,
     index: Option<FileIndex>,
 }
 
@@ -67,7 +70,7 @@ impl Host {
         news: Sender<Msg>,
         caps: Caps,
     ) -> Self {
-        Self { setup, orders, jobs, news, caps, index: None }
+        Self { setup, orders, jobs, news, caps, at_once: Vec::new(), index: None }
     }
 
     /// Does what can be done without the terminal, and returns what cannot.
@@ -133,10 +136,10 @@ impl Host {
         None
     }
 
-    fn order(&self, order: Order) {
+    fn order(&mut self, order: Order) {
         if self.orders.send(order).is_err() {
             let error = Error::failed("the agent's thread is gone; leave and start again");
-            let _ = self.news.send(Msg::News(News::Refused(error)));
+            self.at_once.push(Msg::News(News::Refused(error)));
         }
     }
 
@@ -174,13 +177,13 @@ impl Host {
         let _ = thread::Builder::new().name("attach".to_owned()).spawn(read);
     }
 
-    fn copy(&self, text: &str) -> Option<Act> {
+    fn copy(&mut self, text: &str) -> Option<Act> {
         let bytes = announce::clipboard(text, self.caps.wrap());
         let told = match &bytes {
             Some(_) => "The last answer was given to the terminal's clipboard.",
             None => "The last answer is too long for the terminal's clipboard.",
         };
-        let _ = self.news.send(Msg::Told(told.to_owned()));
+        self.at_once.push(Msg::Told(told.to_owned()));
         bytes.map(Act::Write)
     }
 

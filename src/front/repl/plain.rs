@@ -145,7 +145,9 @@ impl Desk {
         if let Some(draft) = is_news.then(|| unsent(&mut self.state)).flatten() {
             self.page.tell(&format!("Not sent: {}", draft.text()));
         }
-        cmds.into_iter().fold(None, |left, cmd| left.or(self.carry_out(cmd)))
+        let left = cmds.into_iter().fold(None, |left, cmd| left.or(self.carry_out(cmd)));
+        let at_once = std::mem::take(&mut self.host.at_once);
+        at_once.into_iter().fold(left, |left, message| left.or_else(|| self.step(message)))
     }
 
     fn carry_out(&mut self, cmd: Cmd) -> Option<u8> {
