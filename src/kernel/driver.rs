@@ -30,7 +30,9 @@ use super::toolbox::Toolbox;
 /// How long a stopped call may take to end before it is left to itself; what [`Tool::run`] promises.
 const STOPPING: Duration = Duration::from_millis(200);
 /// The same for a shell line, which needs 2 s between TERM and KILL, and a moment to sweep.
-const STOPPING_SHELL: Duration = Duration::from_secs(5);
+pub const STOPPING_SHELL: Duration = Duration::from_secs(5);
+/// What is said of a stopped call that was left to itself.
+pub const LEFT: &str = "interrupted; the call did not end in time and was left to itself";
 
 /// Everything a node needs to act.
 pub struct Driver<'a> {
@@ -235,7 +237,7 @@ impl Driver<'_> {
                     report = running.receiver.recv() => report,
                     () = tokio::time::sleep_until(at.into()) => {
                         running.places.remove(&place);
-                        let output = Output::error("interrupted; the call did not end in time and was left to itself");
+                        let output = Output::error(LEFT);
                         return Input::ToolFinished { place, output, duration_ms: 0 };
                     }
                 }

@@ -51,7 +51,9 @@ pub fn run(setup: &Setup, jobs: &Receiver<Job>, news: &Sender<Msg>) {
     let history = History::new(data.join(history::FILE), &setup.env.cwd, mask.clone());
     let drafts = Drafts::new(data.join("drafts"), &setup.env.cwd, mask);
     let mut keeper = Keeper { setup, news, history, drafts, complained: false };
-    keeper.begin();
+    if let Err(defect) = caught(|| keeper.begin()) {
+        keeper.tell(News::Refused(Error::failed(format!("internal error: {defect}"))));
+    }
     while let Ok(job) = jobs.recv() {
         // A defect in one job must not lose the drafts that come after it.
         if let Err(defect) = caught(|| keeper.carry_out(job)) {

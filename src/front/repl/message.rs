@@ -147,6 +147,8 @@ pub struct Opened {
     pub notices: Vec<Notice>,
     /// Who answers.
     pub info: ModelInfo,
+    /// How hard it is to think, where that is said.
+    pub effort: Option<Effort>,
     /// What may run.
     pub rights: Arc<Rights>,
     /// Where messages for a running task go.

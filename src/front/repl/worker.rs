@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinHandle;
 
 use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
@@ -14,17 +15,20 @@ use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::panic::caught;
 use crate::front::term::mailbox::Sender;
+use crate::kernel::driver::{LEFT, STOPPING_SHELL};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::tool::{Output, Risk, Subject, ToolContext};
 use crate::kernel::truncate::fit;
 use crate::model::message::{Part, ToolCall, ToolInput};
 use crate::model::replay::Pace;
+use crate::model::request::Effort;
 use crate::product::agent::attach::attachments;
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
 use crate::product::provider::Choice;
 use crate::product::provider::choose::choose;
+use crate::product::session::store::{Selector, Store};
 use crate::product::tool::bash;
 
 use super::editor::draft::{Draft, Piece};
@@ -60,8 +64,10 @@ pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Ms
             return;
         }
     };
-    let mut worker = Worker { setup, news, runtime, desk: None };
-    worker.open(setup.session.clone());
+    let mut worker = Worker { setup, news, runtime, desk: None, effort: None };
+    if let Err(defect) = caught(|| worker.open(setup.session.clone())) {
+        worker.tell(News::NotOpened(internal(&defect)));
+    }
     while let Some(order) = worker.runtime.block_on(orders.recv()) {
         worker.carry_out(order);
     }
@@ -75,6 +81,8 @@ struct Worker<'a> {
     news: &'a Sender<Msg>,
     runtime: Runtime,
     desk: Option<Desk>,
+    /// How hard the model is to think, once the person has said so.
+    effort: Option<Effort>,
 }
 
 /// An open session.
@@ -100,6 +108,16 @@ fn tell_event(news: &Sender<Msg>, event: &Event) {
         let Msg::News(News::Event(last)) = last else { return false };
         let (text, more) = match (last, event) {
             (Event::Text(text), Event::Text(more)) | (Event::Reasoning(text), Event::Reasoning(more)) => (text, more),
+            (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
+                // Only the last lines of it are shown.
+                if text.len() + more.len() < JOINED_BYTES {
+                    text.push('\n');
+                    text.push_str(more);
+                } else {
+                    text.clone_from(more);
+                }
+                return true;
+            }
             _ => return false,
         };
         let fits = text.len() + more.len() <= JOINED_BYTES;
@@ -124,11 +142,30 @@ impl Worker<'_> {
                     let told = self.setup.loaded.notices.iter().cloned();
                     assembled.notices = told.chain(std::mem::take(&mut assembled.notices)).collect();
                 }
+                if self.effort.is_some() {
+                    assembled.agent.options.effort = self.effort;
+                }
+                self.finish();
                 self.desk = Some(Desk { assembled, shared: Vec::new(), commands: 0 });
                 self.opened();
             }
             Err(error) => self.tell(News::NotOpened(error)),
         }
+    }
+
+    /// Goes on in a stored session, unless that would end in a copy of the open one, or in writing what is not to be kept.
+    fn resume(&mut self, selector: Selector) {
+        let Setup { loaded, env, clock, session, .. } = self.setup;
+        if *session == Which::Unkept {
+            let why =
+                "sessions are not kept here, and a stored one would be written to; start again without --no-session";
+            return self.tell(News::Refused(Error::usage(why)));
+        }
+        let file = self.desk.as_ref().and_then(|desk| desk.assembled.agent.session.path());
+        if file.is_some_and(|file| Store::new(&loaded.paths.data_dir, *clock).is(&selector, &env.cwd, file)) {
+            return self.tell(News::Told("This session is open already.".to_owned()));
+        }
+        self.open(Which::Open(selector));
     }
 
     fn assembled(&self, session: Which) -> Result<Assembled, Error> {
@@ -145,10 +182,11 @@ impl Worker<'_> {
         let Some(rights) = rights.clone() else { return };
         let opened = Opened {
             id: agent.session.id().to_owned(),
-            kept: self.setup.session != Which::Unkept,
+            kept: agent.session.is_kept(),
             messages: agent.node.history().to_vec(),
             notices: std::mem::take(notices),
             info: agent.model.info().clone(),
+            effort: agent.options.effort,
             rights,
             inbox: agent.inbox.clone(),
             workspace: Arc::clone(workspace),
@@ -162,21 +200,23 @@ impl Worker<'_> {
             return;
         };
         if agent.session.path().is_some()
-            && let Some(grant) = rights.take_unsaved()
+            && let Some(decision) = rights.take_unsaved()
+            && let Err(error) = agent.session.append_grant(decision)
         {
-            // Nobody is there to be told.
-            let _ = agent.session.append_grant(grant);
+            tell(self.news, News::Refused(error));
         }
     }
 
     fn carry_out(&mut self, order: Order) {
+        let is_work = matches!(order, Order::Say { .. } | Order::Shell { .. });
         let done = caught(|| match order {
             Order::Say { draft, cancel } => self.say(&draft, &cancel),
             Order::Shell { line, share, cancel } => self.shell(line, share, &cancel),
             Order::Open(Session::New) if self.setup.session == Which::Unkept => self.open(Which::Unkept),
             Order::Open(Session::New) => self.open(Which::New),
-            Order::Open(Session::Stored(selector)) => self.open(Which::Open(selector)),
+            Order::Open(Session::Stored(selector)) => self.resume(selector),
             Order::Effort(effort) => {
+                self.effort = Some(effort);
                 if let Some(desk) = &mut self.desk {
                     desk.assembled.agent.options.effort = Some(effort);
                 }
@@ -187,8 +227,10 @@ impl Worker<'_> {
             },
         });
         if let Err(defect) = done {
-            self.tell(News::Refused(Error::failed(format!("internal error: {defect}"))));
-            self.tell(News::Ran);
+            self.tell(News::Refused(internal(&defect)));
+            if is_work {
+                self.tell(News::Ran);
+            }
         }
     }
 
@@ -232,7 +274,7 @@ impl Worker<'_> {
                 let progress = |text: &str| {
                     let mut text = text.to_owned();
                     hooks.tool_progress(&mut text);
-                    tell(&news, News::Event(Event::ToolProgress { id: call.id.clone(), text }));
+                    tell_event(&news, &Event::ToolProgress { id: call.id.clone(), text });
                 };
                 let subject = Subject::Command(line);
                 let context =
@@ -242,7 +284,7 @@ impl Worker<'_> {
                 output
             }
         });
-        let output = self.runtime.block_on(running).unwrap_or_else(|_| Output::error("the command broke"));
+        let output = self.runtime.block_on(ended(running, cancel, STOPPING_SHELL));
         let fitted = fit(&output, shell.spec().limits);
         if share {
             let line = call.input.object().and_then(|input| input.get("command")?.as_str()).unwrap_or_default();
@@ -261,6 +303,23 @@ impl Worker<'_> {
         }));
         self.tell(News::Ran);
     }
+}
+
+/// Waits for a command; one that was stopped has so much `patience` to end, and is left to itself then.
+async fn ended(running: JoinHandle<Output>, cancel: &Cancel, patience: Duration) -> Output {
+    let too_late = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(patience).await;
+    };
+    tokio::select! {
+        biased;
+        output = running => output.unwrap_or_else(|_| Output::error("the command broke")),
+        () = too_late => Output::error(LEFT),
+    }
+}
+
+fn internal(defect: &str) -> Error {
+    Error::failed(format!("internal error: {defect}"))
 }
 
 fn no_session() -> Error {
@@ -284,36 +343,4 @@ fn own_call(number: u64, line: &str) -> ToolCall {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::front::term::mailbox::mailbox;
-
-    #[test]
-    fn pieces_that_nobody_has_looked_at_are_one_message() {
-        let (news, mail) = mailbox().unwrap();
-        let piece = "some ";
-        for _ in 0..20_000 {
-            tell_event(&news, &Event::Text(piece.to_owned()));
-        }
-        for text in ["hm", ", well"] {
-            tell_event(&news, &Event::Reasoning(text.to_owned()));
-        }
-        tell_event(&news, &Event::Text("so".to_owned()));
-        let mut messages = Vec::new();
-        mail.drain(&mut messages);
-        assert!(messages.len() <= 10, "{}", messages.len());
-        let mut texts: Vec<(bool, String)> = Vec::new();
-        for message in messages {
-            let Msg::News(News::Event(event)) = message else { panic!("{message:?}") };
-            let thinks = matches!(event, Event::Reasoning(_));
-            let (Event::Text(text) | Event::Reasoning(text)) = event else { panic!("{event:?}") };
-            assert!(text.len() <= JOINED_BYTES);
-            match texts.last_mut().filter(|(before, _)| *before == thinks) {
-                Some((_, before)) => before.push_str(&text),
-                None => texts.push((thinks, text)),
-            }
-        }
-        let said = [(false, piece.repeat(20_000)), (true, "hm, well".to_owned()), (false, "so".to_owned())];
-        assert_eq!(texts, said);
-    }
-}
+mod tests;

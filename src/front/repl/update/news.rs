@@ -83,9 +83,10 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
-    let Opened { id, kept, messages, notices, info, rights, inbox, workspace } = opened;
+    let Opened { id, kept, messages, notices, info, effort, rights, inbox, workspace } = opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
+    state.status.emit(StatusEvent::Effort(effort));
     state.status.emit(StatusEvent::Grant(rights.word()));
     let banner = notice::banner(&Banner { model: info.label.clone(), ..state.banner.clone() }, &state.look);
     state.paper.print(Kind::Banner, banner);

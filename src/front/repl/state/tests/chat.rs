@@ -203,6 +203,7 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         messages,
         notices: Vec::new(),
         info,
+        effort: None,
         rights: Arc::new(Rights::new(judge)),
         inbox: Inbox::default(),
         workspace: Arc::new(Workspace::new(root, None, &[]).unwrap()),
