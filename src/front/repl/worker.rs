@@ -2,6 +2,7 @@
 //!
 //! Owns the agent and its runtime. It never touches the terminal, and nobody waits for it.
 
+use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -102,12 +103,18 @@ fn tell(news: &Sender<Msg>, what: News) {
 /// So many bytes of text are one message at most: how much waits stays bounded by how many messages do.
 const JOINED_BYTES: usize = 16 * 1024;
 
-/// Tells a step of the task. Pieces of a text that nobody has looked at yet become one.
+/// Tells a step of the task. Pieces of a text that nobody has looked at yet become one, and so does what one call shows.
 fn tell_event(news: &Sender<Msg>, event: &Event) {
-    let joins = |last: &mut Msg| {
-        let Msg::News(News::Event(last)) = last else { return false };
-        let (text, more) = match (last, event) {
-            (Event::Text(text), Event::Text(more)) | (Event::Reasoning(text), Event::Reasoning(more)) => (text, more),
+    let join = |last: &mut Msg| {
+        let Msg::News(News::Event(last)) = last else { return Break(false) };
+        match (last, event) {
+            (Event::Text(text), Event::Text(more)) | (Event::Reasoning(text), Event::Reasoning(more)) => {
+                let fits = text.len() + more.len() <= JOINED_BYTES;
+                if fits {
+                    text.push_str(more);
+                }
+                Break(fits)
+            }
             (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
                 // Only the last lines of it are shown.
                 if text.len() + more.len() < JOINED_BYTES {
@@ -116,17 +123,14 @@ fn tell_event(news: &Sender<Msg>, event: &Event) {
                 } else {
                     text.clone_from(more);
                 }
-                return true;
+                Break(true)
             }
-            _ => return false,
-        };
-        let fits = text.len() + more.len() <= JOINED_BYTES;
-        if fits {
-            text.push_str(more);
+            // What calls beside it show is independent of it.
+            (Event::ToolProgress { .. }, Event::ToolProgress { .. }) => Continue(()),
+            _ => Break(false),
         }
-        fits
     };
-    let _ = news.send_joined(joins, || Msg::News(News::Event(event.clone())));
+    let _ = news.send_joined(join, || Msg::News(News::Event(event.clone())));
 }
 
 impl Worker<'_> {

@@ -4,6 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::mem;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// So many messages may wait: seconds of the fastest stream. Whoever sends more waits, as a full pipe would have it.
 const BOUND: usize = 65_536;
+
+/// So many of the last messages are looked at by who has something to add: as many calls as a model usually has run at once.
+const LOOKED_AT: usize = 16;
 
 /// What becomes readable when it is woken, and stays so until it is cleared.
 #[derive(Debug)]
@@ -125,16 +129,22 @@ impl<T> Sender<T> {
         self.put(self.queue.lock(), message)
     }
 
-    /// Lets `join` add what is to be sent to the message that waits as the last one; where there is none, or it cannot be
-    /// added, sends what `message` makes. Many small messages are few for a reader who is slower, and cost it little.
+    /// Lets `join` add what is to be sent to one of the last messages that wait. It is shown them from the newest on and
+    /// breaks off with whether it has added it; where it has not, what `message` makes is sent. Many small messages are
+    /// few for a reader who is slower, and cost it little.
     ///
     /// # Errors
     ///
     /// As [`Self::send`].
-    pub fn send_joined(&self, join: impl FnOnce(&mut T) -> bool, message: impl FnOnce() -> T) -> Result<(), T> {
+    pub fn send_joined(
+        &self,
+        join: impl FnMut(&mut T) -> ControlFlow<bool>,
+        message: impl FnOnce() -> T,
+    ) -> Result<(), T> {
         let mut state = self.queue.lock();
-        // Whoever waits has been woken for the last one.
-        if state.waiting.last_mut().is_some_and(join) { Ok(()) } else { self.put(state, message()) }
+        let met = state.waiting.iter_mut().rev().take(LOOKED_AT).try_for_each(join);
+        // Whoever waits has been woken for the one it was added to.
+        if met == ControlFlow::Break(true) { Ok(()) } else { self.put(state, message()) }
     }
 
     fn put(&self, state: MutexGuard<'_, State<T>>, message: T) -> Result<(), T> {
@@ -225,7 +235,7 @@ mod tests {
             let join = |last: &mut Vec<u32>| {
                 let joins = last.len() < 3;
                 last.extend(Some(number).filter(|_| joins));
-                joins
+                ControlFlow::Break(joins)
             };
             sender.send_joined(join, || vec![number])
         };
@@ -239,6 +249,24 @@ mod tests {
         assert_eq!(messages, [vec![0, 1, 2], vec![3, 4], vec![5]]);
         drop(mailbox);
         assert_eq!(send(6), Err(vec![6]));
+    }
+
+    #[test]
+    fn what_is_in_between_can_be_passed_over() {
+        let (sender, mailbox) = mailbox().unwrap();
+        for letter in "abab!ab".chars() {
+            let join = |last: &mut (char, u32)| {
+                if last.0 == letter {
+                    last.1 += 1;
+                    return ControlFlow::Break(true);
+                }
+                if last.0 == '!' { ControlFlow::Break(false) } else { ControlFlow::Continue(()) }
+            };
+            sender.send_joined(join, || (letter, 1)).unwrap();
+        }
+        let mut messages = Vec::new();
+        mailbox.drain(&mut messages);
+        assert_eq!(messages, [('a', 2), ('b', 2), ('!', 1), ('a', 1), ('b', 1)]);
     }
 
     #[test]
