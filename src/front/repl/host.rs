@@ -114,7 +114,7 @@ impl Host {
                     index.used(&path);
                 }
             }
-            Cmd::Remember(text) => self.job(Job::Remember(text)),
+            Cmd::Remember(draft) => self.job(Job::Remember(draft)),
             Cmd::KeepDraft(draft) => self.job(Job::KeepDraft(draft)),
             Cmd::ListSessions => self.job(Job::ListSessions),
             Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),

@@ -27,7 +27,7 @@ use super::worker::Setup;
 #[derive(Debug)]
 pub enum Job {
     /// Keep what was sent.
-    Remember(String),
+    Remember(Draft),
     /// Keep what has been written so far.
     KeepDraft(Draft),
     /// List the sessions of this directory.
@@ -86,11 +86,8 @@ impl Keeper<'_> {
             self.complain(error);
             Vec::new()
         });
-        let pieces = draft.into_iter().map(|piece| match piece {
-            Kept::Typed(text) => Piece::Typed(text),
-            Kept::Pasted(text) => Piece::Pasted(text),
-        });
-        let _ = self.news.send(Msg::Recalled { earlier, draft: Draft { pieces: pieces.collect() } });
+        let earlier = earlier.into_iter().map(recalled).collect();
+        let _ = self.news.send(Msg::Recalled { earlier, draft: recalled(draft) });
     }
 
     fn complain(&mut self, error: FileError) {
@@ -103,17 +100,13 @@ impl Keeper<'_> {
     fn carry_out(&mut self, job: Job) {
         let now = self.setup.clock.now_ms();
         match job {
-            Job::Remember(text) => {
-                if let Err(error) = self.history.add(&text, now) {
+            Job::Remember(draft) => {
+                if let Err(error) = self.history.add(&kept(draft), now) {
                     self.complain(error);
                 }
             }
             Job::KeepDraft(draft) => {
-                let pieces = draft.pieces.into_iter().map(|piece| match piece {
-                    Piece::Typed(text) => Kept::Typed(text),
-                    Piece::Pasted(text) => Kept::Pasted(text),
-                });
-                if let Err(error) = self.drafts.save(&pieces.collect::<Vec<_>>(), now) {
+                if let Err(error) = self.drafts.save(&kept(draft), now) {
                     self.complain(error);
                 }
             }
@@ -134,6 +127,24 @@ impl Keeper<'_> {
             },
         }
     }
+}
+
+/// A draft as it is kept.
+fn kept(draft: Draft) -> Vec<Kept> {
+    let pieces = draft.pieces.into_iter().map(|piece| match piece {
+        Piece::Typed(text) => Kept::Typed(text),
+        Piece::Pasted(text) => Kept::Pasted(text),
+    });
+    pieces.collect()
+}
+
+/// A draft that was kept.
+fn recalled(pieces: Vec<Kept>) -> Draft {
+    let pieces = pieces.into_iter().map(|piece| match piece {
+        Kept::Typed(text) => Piece::Typed(text),
+        Kept::Pasted(text) => Piece::Pasted(text),
+    });
+    Draft { pieces: pieces.collect() }
 }
 
 /// A theme of the user's own, or `None` for one that is built in.

@@ -57,7 +57,7 @@ pub enum Msg {
     /// What was kept by earlier runs: what was sent, oldest first, and a draft that was not.
     Recalled {
         /// What was sent.
-        earlier: Vec<String>,
+        earlier: Vec<Draft>,
         /// What was not.
         draft: Draft,
     },
@@ -237,8 +237,8 @@ pub enum Cmd {
     Tell(Report),
     /// Read a theme.
     Theme(String),
-    /// Keep this text for later runs.
-    Remember(String),
+    /// Keep what was sent for later runs.
+    Remember(Draft),
     /// Keep what has been written so far; nothing, if it is empty.
     KeepDraft(Draft),
     /// Put this on the clipboard.

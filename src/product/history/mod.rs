@@ -1,6 +1,7 @@
 //! What people have typed: texts that were sent, in one file for all directories, and [`drafts`] that were not.
 //!
-//! A line is one object, `{"timestamp":…,"cwd":"…","text":"…"}`. Several processes append to the file; a line that a
+//! A line is one object, `{"timestamp":…,"cwd":"…","text":"…"}`, with `"pasted":[[from,to],…]` (bytes of the text) where
+//! something in it was pasted. Several processes append to the file; a line that a
 //! crash has torn is passed over. Known secrets never get into it. What an editor makes of it is not decided here.
 
 pub mod drafts;
@@ -19,6 +20,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::jsonl::{BUFFER_BYTES, Reader};
 use crate::base::text::mask::Mask;
 use crate::product::files::{self, FileError};
+
+use drafts::Piece;
 
 /// The file's name in the data folder.
 pub const FILE: &str = "history.jsonl";
@@ -55,6 +58,52 @@ struct Entry {
     timestamp: i64,
     cwd: String,
     text: String,
+    /// What of the text was pasted, in bytes from its beginning, in order. Lines of earlier versions have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pasted: Vec<(usize, usize)>,
+}
+
+impl Entry {
+    fn new(pieces: &[Piece], moment: i64, cwd: &str, mask: &Mask) -> Self {
+        let (mut text, mut whole, mut pasted) = (String::new(), String::new(), Vec::new());
+        for piece in pieces {
+            let (Piece::Typed(part) | Piece::Pasted(part)) = piece;
+            whole.push_str(part);
+            let (mut part, begin) = (part.clone(), text.len());
+            mask.apply(&mut part);
+            text.push_str(&part);
+            if matches!(piece, Piece::Pasted(_)) {
+                pasted.push((begin, text.len()));
+            }
+        }
+        mask.apply(&mut whole);
+        if whole != text {
+            // A secret lies across two pieces; of a text that was pasted, nothing is taken for a command.
+            pasted = if pasted.is_empty() { pasted } else { vec![(0, whole.len())] };
+        }
+        Self { timestamp: moment, cwd: cwd.to_owned(), text: whole, pasted }
+    }
+
+    /// The text in pieces. A span that is none of the text says nothing.
+    fn pieces(&self) -> Vec<Piece> {
+        let (mut pieces, mut taken) = (Vec::new(), 0);
+        for (begin, end) in self.pasted.iter().copied().filter(|(begin, end)| begin < end) {
+            if let (Some(typed), Some(part)) = (self.text.get(taken..begin), self.text.get(begin..end)) {
+                if !typed.is_empty() {
+                    pieces.push(Piece::Typed(typed.to_owned()));
+                }
+                match pieces.last_mut() {
+                    Some(Piece::Pasted(last)) => last.push_str(part),
+                    Some(Piece::Typed(_)) | None => pieces.push(Piece::Pasted(part.to_owned())),
+                }
+                taken = end;
+            }
+        }
+        if let Some(rest) = self.text.get(taken..).filter(|rest| !rest.is_empty()) {
+            pieces.push(Piece::Typed(rest.to_owned()));
+        }
+        pieces
+    }
 }
 
 impl History {
@@ -69,11 +118,11 @@ impl History {
     /// # Errors
     ///
     /// What the system said; a file that is not there is an empty one.
-    pub fn load(&self, limit: usize) -> Result<Vec<String>, FileError> {
+    pub fn load(&self, limit: usize) -> Result<Vec<Vec<Piece>>, FileError> {
         let Some(file) = self.regular()? else { return Ok(Vec::new()) };
         let (mut here, mut texts) = (Vec::new(), Vec::new());
         for entry in entries(&tail(&file, limit).map_err(|source| self.system(source))?) {
-            if entry.cwd == self.cwd { here.push(entry.text) } else { texts.push(entry.text) }
+            if entry.cwd == self.cwd { here.push(entry.pieces()) } else { texts.push(entry.pieces()) }
         }
         texts.append(&mut here);
         texts.dedup();
@@ -89,10 +138,9 @@ impl History {
     /// # Errors
     ///
     /// What the system said, or that another process holds the lock.
-    pub fn add(&mut self, text: &str, moment: i64) -> Result<(), FileError> {
-        let mut text = text.to_owned();
-        self.mask.apply(&mut text);
-        if text.trim().is_empty() || text.len() > LONGEST_TEXT {
+    pub fn add(&mut self, pieces: &[Piece], moment: i64) -> Result<(), FileError> {
+        let entry = Entry::new(pieces, moment, &self.cwd, &self.mask);
+        if entry.text.trim().is_empty() || entry.text.len() > LONGEST_TEXT {
             return Ok(());
         }
         let target = files::target(&self.path);
@@ -100,7 +148,6 @@ impl History {
         let _lock = files::locked(&target, LOCK_PATIENCE)?;
         // Looked at before it is opened: a pipe would wait for ever.
         self.regular()?;
-        let entry = Entry { timestamp: moment, cwd: self.cwd.clone(), text };
         let size = self.append(&target, &entry).map_err(|source| self.system(source))?;
         if size > MOST_BYTES || self.lines.is_some_and(|lines| lines > MOST_ENTRIES) {
             self.cut_back(&target).map_err(|source| self.system(source))?;
@@ -117,7 +164,7 @@ impl History {
         }
         let before = tail(&file, 1)?;
         let last = entries(&before).pop();
-        if last.is_some_and(|last| last.cwd == entry.cwd && last.text == entry.text) {
+        if last.is_some_and(|last| last.cwd == entry.cwd && last.text == entry.text && last.pasted == entry.pasted) {
             return Ok(metadata.len());
         }
         let mut line = Vec::with_capacity(entry.text.len() + entry.cwd.len() + 64);

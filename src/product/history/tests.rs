@@ -14,6 +14,17 @@ fn history(folder: &TempDir, cwd: &str) -> History {
     History::new(folder.path().join("data").join(FILE), Path::new(cwd), Mask::new([SECRET]))
 }
 
+fn typed(text: &str) -> Vec<Piece> {
+    vec![Piece::Typed(text.to_owned())]
+}
+
+fn texts(drafts: &[Vec<Piece>]) -> Vec<String> {
+    let text = |piece: &Piece| match piece {
+        Piece::Typed(text) | Piece::Pasted(text) => text.clone(),
+    };
+    drafts.iter().map(|pieces| pieces.iter().map(text).collect()).collect()
+}
+
 fn file(folder: &TempDir) -> PathBuf {
     folder.path().join("data").join(FILE)
 }
@@ -21,16 +32,16 @@ fn file(folder: &TempDir) -> PathBuf {
 #[test]
 fn what_was_typed_here_comes_first_from_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(history(&folder, "/a").load(10).unwrap(), [""; 0]);
+    assert_eq!(texts(&history(&folder, "/a").load(10).unwrap()), [""; 0]);
     for (cwd, text) in
         [("/a", "one"), ("/b", "two"), ("/a", "three\nlines\n"), ("/b", "four"), ("/b", "four"), ("/b", " \n")]
     {
-        history(&folder, cwd).add(text, 7).unwrap();
+        history(&folder, cwd).add(&typed(text), 7).unwrap();
     }
-    assert_eq!(history(&folder, "/a").load(10).unwrap(), ["two", "four", "one", "three\nlines\n"]);
-    assert_eq!(history(&folder, "/b").load(10).unwrap(), ["one", "three\nlines\n", "two", "four"]);
-    assert_eq!(history(&folder, "/c").load(2).unwrap(), ["three\nlines\n", "four"]);
-    assert_eq!(history(&folder, "/c").load(0).unwrap(), [""; 0]);
+    assert_eq!(texts(&history(&folder, "/a").load(10).unwrap()), ["two", "four", "one", "three\nlines\n"]);
+    assert_eq!(texts(&history(&folder, "/b").load(10).unwrap()), ["one", "three\nlines\n", "two", "four"]);
+    assert_eq!(texts(&history(&folder, "/c").load(2).unwrap()), ["three\nlines\n", "four"]);
+    assert_eq!(texts(&history(&folder, "/c").load(0).unwrap()), [""; 0]);
     let mode = fs::metadata(file(&folder)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let first = fs::read_to_string(file(&folder)).unwrap();
@@ -38,25 +49,49 @@ fn what_was_typed_here_comes_first_from_the_end() {
 }
 
 #[test]
+fn what_was_pasted_is_still_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let pasted = |text: &str| Piece::Pasted(text.to_owned());
+    let mut history = history(&folder, "/a");
+    let pieces = [Piece::Typed("explain ".to_owned()), pasted("!ä @b"), Piece::Typed(" ".to_owned()), pasted(SECRET)];
+    history.add(&pieces, 7).unwrap();
+    history.add(&[pasted("!ls")], 7).unwrap();
+    history.add(&typed("!ls"), 7).unwrap();
+    // A secret in two pieces.
+    let (begin, rest) = SECRET.split_at(5);
+    history.add(&[Piece::Typed(begin.to_owned()), pasted(rest)], 7).unwrap();
+    let lines = fs::read_to_string(file(&folder)).unwrap();
+    let line = r#"{"timestamp":7,"cwd":"/a","text":"explain !ä @b [secret]","pasted":[[8,14],[15,23]]}"#;
+    assert_eq!(lines.lines().next().unwrap(), line);
+    // Spans that are none.
+    let odd = r#"{"timestamp":7,"cwd":"/a","text":"äb","pasted":[[1,2],[2,9],[2,1],[2,3],[0,2]]}"#;
+    fs::write(file(&folder), format!("{lines}{odd}\n")).unwrap();
+    let hidden = [Piece::Typed("explain ".to_owned()), pasted("!ä @b"), Piece::Typed(" ".to_owned()), pasted("[secret]")];
+    let spans = vec![Piece::Typed("ä".to_owned()), pasted("b")];
+    let expected = [hidden.to_vec(), vec![pasted("!ls")], typed("!ls"), vec![pasted("[secret]")], spans];
+    assert_eq!(history.load(10).unwrap(), expected);
+}
+
+#[test]
 fn secrets_and_very_long_texts_stay_out() {
     let folder = tempfile::tempdir().unwrap();
     let mut history = history(&folder, "/a");
-    history.add(&format!("use {SECRET} please"), 0).unwrap();
-    history.add(&"x".repeat(LONGEST_TEXT + 1), 0).unwrap();
-    assert_eq!(history.load(10).unwrap(), ["use [secret] please"]);
+    history.add(&typed(&format!("use {SECRET} please")), 0).unwrap();
+    history.add(&typed(&"x".repeat(LONGEST_TEXT + 1)), 0).unwrap();
+    assert_eq!(texts(&history.load(10).unwrap()), ["use [secret] please"]);
 }
 
 #[test]
 fn broken_lines_are_passed_over() {
     let folder = tempfile::tempdir().unwrap();
     let mut history = history(&folder, "/a");
-    history.add("first", 0).unwrap();
+    history.add(&typed("first"), 0).unwrap();
     let mut bytes = fs::read(file(&folder)).unwrap();
     bytes.extend(b"garbage\n{\"text\":5}\n[1]\n\0\0\0\n{\"other\":true}\n\xff\xfe\n{\"timestamp\":1,\"cwd\":\"/a\",\"text\":\"to");
     fs::write(file(&folder), bytes).unwrap();
     fs::set_permissions(file(&folder), fs::Permissions::from_mode(0o644)).unwrap();
-    history.add("second", 0).unwrap();
-    assert_eq!(history.load(100).unwrap(), ["first", "second"]);
+    history.add(&typed("second"), 0).unwrap();
+    assert_eq!(texts(&history.load(100).unwrap()), ["first", "second"]);
     assert!(!files::is_open_to_others(&file(&folder)));
 }
 
@@ -68,10 +103,10 @@ fn many_writers_lose_nothing() {
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let mut history = history(&folder, "/a");
-            scope.spawn(move || (0..TEXTS).for_each(|text| history.add(&format!("{writer} {text}"), 0).unwrap()));
+            scope.spawn(move || (0..TEXTS).for_each(|text| history.add(&typed(&format!("{writer} {text}")), 0).unwrap()));
         }
     });
-    let texts = history(&folder, "/a").load(1000).unwrap();
+    let texts = texts(&history(&folder, "/a").load(1000).unwrap());
     assert_eq!(texts.len(), WRITERS * TEXTS);
     for writer in 0..WRITERS {
         let own: Vec<&String> = texts.iter().filter(|text| text.starts_with(&format!("{writer} "))).collect();
@@ -86,7 +121,7 @@ fn many_writers_lose_nothing() {
 fn filled(folder: &TempDir, count: usize, length: usize) {
     let line = |number| {
         let text = format!("{number} {}", "x".repeat(length));
-        serde_json::to_string(&Entry { timestamp: 0, cwd: format!("/{}", number % 3), text }).unwrap() + "\n"
+        serde_json::to_string(&Entry::new(&typed(&text), 0, &format!("/{}", number % 3), &Mask::new([""; 0]))).unwrap() + "\n"
     };
     fs::create_dir_all(file(folder).parent().unwrap()).unwrap();
     fs::write(file(folder), (0..count).map(line).collect::<String>()).unwrap();
@@ -98,13 +133,13 @@ fn a_file_with_too_many_entries_or_bytes_is_cut_back() {
         let folder = tempfile::tempdir().unwrap();
         filled(&folder, count, length);
         let mut history = history(&folder, "/new");
-        history.add("last", 0).unwrap();
+        history.add(&typed("last"), 0).unwrap();
         let size = fs::metadata(file(&folder)).unwrap().len();
         let lines = fs::read_to_string(file(&folder)).unwrap().lines().count();
         assert!(lines <= MOST_ENTRIES * LEFT_PERCENT / 100 && lines > 2000, "{lines}");
         assert!(size <= MOST_BYTES * 4 / 5, "{size}");
-        assert_eq!(history.load(usize::MAX).unwrap().last().unwrap(), "last");
-        history.add("more", 0).unwrap();
+        assert_eq!(texts(&history.load(usize::MAX).unwrap()).last().unwrap(), "last");
+        history.add(&typed("more"), 0).unwrap();
         assert_eq!(fs::read_to_string(file(&folder)).unwrap().lines().count(), lines + 1);
     }
 }
@@ -116,7 +151,7 @@ fn ten_thousand_entries_are_read_in_an_instant() {
     let history = history(&folder, "/1");
     for limit in [USUAL_LIMIT, MOST_ENTRIES] {
         let begun = Instant::now();
-        let texts = history.load(limit).unwrap();
+        let texts = texts(&history.load(limit).unwrap());
         println!("{limit} of {MOST_ENTRIES} entries: {:?}", begun.elapsed());
         assert_eq!(texts.len(), limit);
         assert!(texts.last().unwrap().starts_with("9997 "));
@@ -155,7 +190,7 @@ fn something_else_in_its_place_is_an_error() {
     fs::create_dir_all(file(&folder)).unwrap();
     let error = history(&folder, "/a").load(1).unwrap_err().to_string();
     assert!(error.ends_with("history.jsonl: expected a regular file"), "{error}");
-    assert!(history(&folder, "/a").add("x", 0).is_err());
+    assert!(history(&folder, "/a").add(&typed("x"), 0).is_err());
 }
 
 fn drafts(folder: &TempDir, cwd: &str) -> Drafts {

@@ -134,7 +134,7 @@ fn something_lies_over_the_prompt() {
     });
     moments("search", |chat| {
         chat.msg(Msg::Recalled {
-            earlier: vec!["fix the test".to_owned(), "explain".to_owned()],
+            earlier: vec![super::Draft::typed("fix the test"), super::Draft::typed("explain")],
             draft: super::Draft::default(),
         });
         chat.ctrl('r');
@@ -310,7 +310,7 @@ fn play(chat: &mut Chat, step: Step) {
             drop(chat.msg(Msg::News(News::Asked { question, reply: Reply(reply) })));
         }
         Step::Recalled(text) => {
-            drop(chat.msg(Msg::Recalled { earlier: vec![text.clone()], draft: super::Draft::typed(text) }));
+            drop(chat.msg(Msg::Recalled { earlier: vec![super::Draft::typed(text.clone())], draft: super::Draft::typed(text) }));
         }
         Step::Sessions => {
             let pick = Pick { id: "id".to_owned(), title: "title".to_owned(), age: "now".to_owned(), messages: 1 };

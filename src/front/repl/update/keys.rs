@@ -150,9 +150,10 @@ fn interrupt(state: &mut State) -> Vec<Cmd> {
     if !state.editor.is_blank() && !again {
         // Up, and undo, bring it back.
         state.earlier.push(state.editor.draft());
-        state.walk.end();
+        let kept = send::end_walk(state);
         state.editor.set(&Draft::default());
-        let cmds = written(state);
+        let mut cmds = written(state);
+        cmds.extend(kept);
         state.times.interrupt = Some(state.now);
         return cmds;
     }

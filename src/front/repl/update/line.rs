@@ -33,8 +33,8 @@ pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
     if let Meaning::Command(command, argument) = classify(&text, word::typed(&draft))
         && let Some(mut cmds) = instead(state, command, argument)
     {
-        send::take(state);
-        cmds.insert(0, Cmd::Remember(text));
+        cmds.push(Cmd::Remember(draft.clone()));
+        cmds.extend(send::take(state));
         return cmds;
     }
     let asked = state.asked.is_some();

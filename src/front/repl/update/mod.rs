@@ -47,7 +47,7 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
         Msg::Signal(interruption) => leave(state, interruption.exit_code()),
         Msg::Resumed => vec![Cmd::Redraw],
         Msg::Edited(text) => edited(state, text),
-        Msg::Recalled { earlier, draft } => recalled(state, earlier, &draft),
+        Msg::Recalled { earlier, draft } => recalled(state, earlier, draft),
         Msg::Sessions(picks) => {
             overlay::sessions(state, &picks);
             Vec::new()
@@ -108,30 +108,33 @@ fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
 
 /// The draft comes back from another editor.
 fn edited(state: &mut State, text: Result<String, Error>) -> Vec<Cmd> {
+    let mut cmds = vec![Cmd::Redraw];
     match text {
         Ok(text) => {
-            state.editor.set(&Draft::typed(text));
-            state.times.draft = Some(state.now);
+            let draft = state.editor.draft().rewritten(&text);
+            state.editor.set(&draft);
+            cmds.extend(keys::written(state));
         }
         Err(error) => news::fail(state, &error),
     }
-    vec![Cmd::Redraw]
+    cmds
 }
 
 /// What earlier runs have kept.
-fn recalled(state: &mut State, earlier: Vec<String>, draft: &Draft) -> Vec<Cmd> {
+fn recalled(state: &mut State, earlier: Vec<Draft>, draft: Draft) -> Vec<Cmd> {
     // What was sent meanwhile comes after it.
     let sent = std::mem::take(&mut state.earlier);
-    state.earlier = earlier.into_iter().map(Draft::typed).chain(sent).collect();
-    state.walk.end();
+    state.earlier = earlier.into_iter().chain(sent).collect();
+    let mut cmds = Vec::from_iter(send::end_walk(state));
     if !draft.is_blank() && state.editor.is_empty() {
-        state.editor.set(draft);
+        state.editor.set(&draft);
         state.kept_draft = state.editor.draft();
     } else if !draft.is_blank() {
-        // Somebody writes already; Up brings it back.
+        // Somebody writes already, and what is written takes its place on the disk; Up brings it back.
         state.earlier.push(draft.clone());
+        cmds.push(Cmd::Remember(draft));
     }
-    Vec::new()
+    cmds
 }
 
 /// Keeps what has been written once it has rested for a moment; what is sent or deleted is forgotten at once.
@@ -144,7 +147,11 @@ fn keep_draft(state: &mut State) -> Option<Cmd> {
     }
     state.times.draft = None;
     // While earlier drafts are looked at, the one that was being written is what must not be lost.
-    let draft = state.walk.unsent().cloned().unwrap_or_else(|| state.editor.draft());
+    let written = state.walk.unsent().cloned().unwrap_or_else(|| state.editor.draft());
+    // What waits has been written too, and nobody has heard it.
+    let mut draft = Draft::default();
+    state.waiting.iter().for_each(|waiting| draft.join(waiting.draft.clone()));
+    draft.join(written);
     if draft == state.kept_draft {
         return None;
     }

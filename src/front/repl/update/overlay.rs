@@ -109,6 +109,7 @@ fn accept(state: &mut State, accepted: &Accepted) -> Vec<Cmd> {
 }
 
 /// Nothing is completed any more.
+#[must_use]
 pub(super) fn close(state: &mut State) -> Vec<Cmd> {
     let rests = matches!(&state.overlay, Overlay::Completion(completion) if completion.word().kind == Kind::Path);
     match state.overlay {

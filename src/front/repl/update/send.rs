@@ -3,7 +3,7 @@
 use crate::base::cancel::Cancel;
 use crate::front::command::slash::{self, Meaning, Shell, classify};
 use crate::front::repl::complete::word;
-use crate::front::repl::editor::draft::{Draft, Piece};
+use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::message::{Cmd, Order};
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::state::{State, Task, TaskKind, Waiting, Way};
@@ -24,8 +24,10 @@ pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
         return Vec::new();
     }
     if state.asked.as_ref().is_some_and(|asked| asked.question.focus == Focus::Instead) {
-        let text = take(state).text();
-        return ask::answer(state, Answer::Say(text));
+        let text = state.editor.draft().text();
+        let mut cmds = take(state);
+        cmds.extend(ask::answer(state, Answer::Say(text)));
+        return cmds;
     }
     let way = if works(state) { Way::Steers } else { Way::Follows };
     send(state, way)
@@ -44,8 +46,8 @@ fn send(state: &mut State, way: Way) -> Vec<Cmd> {
     let text = draft.text();
     match classify(&text, word::typed(&draft)) {
         Meaning::Command(command, argument) => {
-            take(state);
-            let mut cmds = vec![Cmd::Remember(text.clone())];
+            let mut cmds = take(state);
+            cmds.push(Cmd::Remember(draft.clone()));
             cmds.extend(command::run(state, command, argument));
             cmds
         }
@@ -53,8 +55,8 @@ fn send(state: &mut State, way: Way) -> Vec<Cmd> {
         Meaning::Unknown { name, suggestion } => complain(state, &slash::unknown(name, suggestion)),
         Meaning::Wrong(problem) => complain(state, &problem),
         Meaning::Shell(_) | Meaning::Say => {
-            take(state);
-            let mut cmds = vec![Cmd::Remember(text.clone())];
+            let mut cmds = take(state);
+            cmds.push(Cmd::Remember(draft.clone()));
             // Before the session is open nobody hears it, and the banner comes first.
             if state.task.is_some() || state.session.is_none() {
                 cmds.extend(wait(state, draft, way));
@@ -80,16 +82,28 @@ fn shell_line(draft: &Draft) -> Option<(String, bool)> {
     }
 }
 
-pub(super) fn take(state: &mut State) -> Draft {
+/// The draft is sent and becomes an earlier one. When it had been brought back, what was being written before returns.
+pub(super) fn take(state: &mut State) -> Vec<Cmd> {
+    let unsent = state.walk.unsent().filter(|draft| !draft.is_blank()).cloned();
     let draft = state.editor.take();
     state.walk.end();
+    if let Some(unsent) = unsent {
+        state.editor.set(&unsent);
+    }
     if state.earlier.last() != Some(&draft) {
-        state.earlier.push(draft.clone());
+        state.earlier.push(draft);
     }
     state.times.draft = Some(state.now);
     state.times.interrupt = None;
-    overlay::close(state);
-    draft
+    overlay::close(state)
+}
+
+/// What is shown is a draft of its own now. What was being written before is the newest of the earlier drafts.
+pub(super) fn end_walk(state: &mut State) -> Option<Cmd> {
+    let unsent = state.walk.unsent().filter(|draft| !draft.is_blank()).cloned();
+    state.walk.end();
+    state.earlier.extend(unsent.clone());
+    unsent.map(Cmd::Remember)
 }
 
 /// Puts a draft where it waits for the running task.
@@ -128,20 +142,23 @@ pub(super) fn say(state: &mut State, draft: &Draft) {
 
 /// The task is over: what waits comes next, or is given back to a person who stopped it.
 pub(super) fn next(state: &mut State, stopped: bool) -> Vec<Cmd> {
+    if state.waiting.is_empty() {
+        return Vec::new();
+    }
     let mut cmds = Vec::new();
     // What was to steer and was not heard.
     let mut unheard = Draft::default();
     for waiting in state.waiting.extract_if(.., |waiting| waiting.way == Way::Steers) {
         cmds.push(Cmd::TakeBack(waiting.id));
-        join(&mut unheard, waiting.draft);
+        unheard.join(waiting.draft);
     }
     if stopped {
         for waiting in state.waiting.drain(..) {
-            join(&mut unheard, waiting.draft);
+            unheard.join(waiting.draft);
         }
         if !unheard.is_blank() {
             // Given back; what is being written stands behind it.
-            join(&mut unheard, state.editor.draft());
+            unheard.join(state.editor.draft());
             state.editor.set(&unheard);
             cmds.extend(written(state));
         }
@@ -155,26 +172,8 @@ pub(super) fn next(state: &mut State, stopped: bool) -> Vec<Cmd> {
     cmds
 }
 
-fn join(draft: &mut Draft, more: Draft) {
-    if !draft.pieces.is_empty() && !more.pieces.is_empty() {
-        push(draft, Piece::Typed("\n\n".to_owned()));
-    }
-    for piece in more.pieces {
-        push(draft, piece);
-    }
-}
-
-/// Adds a piece; neighbours of one kind become one.
-fn push(draft: &mut Draft, piece: Piece) {
-    match (draft.pieces.last_mut(), piece) {
-        (Some(Piece::Typed(last)), Piece::Typed(text)) | (Some(Piece::Pasted(last)), Piece::Pasted(text)) => {
-            last.push_str(&text);
-        }
-        (_, piece) => draft.pieces.push(piece),
-    }
-}
-
-/// Counts on the status line what waits.
+/// What waits is other than it was: the status line counts it, and it is kept anew.
 pub(super) fn show_waiting(state: &mut State) {
+    state.times.draft = Some(state.now);
     state.status.emit(StatusEvent::Queue(state.waiting.len()));
 }

@@ -307,8 +307,81 @@ fn a_recovered_draft_that_is_sent_just_before_leaving_is_forgotten() {
 fn a_recovered_draft_does_not_replace_what_was_typed_meanwhile() {
     let mut chat = idle();
     chat.typed("new");
-    chat.msg(Msg::Recalled { earlier: vec!["old".to_owned()], draft: Draft::typed("lost") });
+    let cmds = chat.msg(Msg::Recalled { earlier: vec![Draft::typed("old")], draft: Draft::typed("lost") });
+    assert!(matches!(&cmds[..], [Cmd::Remember(draft)] if draft.text() == "lost"), "{cmds:?}");
     assert_eq!(chat.draft(), "new");
+}
+
+#[test]
+fn what_was_being_written_survives_that_an_earlier_draft_is_sent_or_cleared() {
+    let mut chat = idle();
+    chat.line("first");
+    chat.over(End::Answered);
+    chat.typed("half");
+    chat.key(Code::Up);
+    assert_eq!(acts(&chat.key(Code::Enter)), ["say first"]);
+    assert_eq!(chat.draft(), "half");
+    assert_eq!(words(&chat.later(1000)), ["keep \"half\""]);
+    chat.key(Code::Up);
+    assert_eq!(chat.draft(), "first");
+    assert!(chat.ctrl('c').iter().any(|cmd| matches!(cmd, Cmd::Remember(draft) if draft.text() == "half")));
+    assert_eq!(chat.draft(), "");
+    chat.key(Code::Up);
+    assert_eq!(chat.draft(), "half");
+}
+
+#[test]
+fn what_waits_is_kept_until_it_is_heard() {
+    let mut chat = working();
+    chat.line("steer");
+    chat.typed("queue");
+    chat.key(Code::Tab);
+    chat.typed("half");
+    assert_eq!(words(&chat.later(1000)), ["keep \"steer||queue||half\""]);
+    chat.event(Event::Steered { id: 1, text: "steer".to_owned() });
+    assert_eq!(words(&chat.later(1000)), ["keep \"queue||half\""]);
+    let signal = Msg::Signal(crate::product::agent::report::Interruption::HangUp);
+    chat.typed(" more");
+    assert_eq!(words(&chat.msg(signal)), ["keep \"queue||half more\"", "leave 129"]);
+
+    let mut chat = working();
+    assert_eq!(words(&chat.line("steer")).last().unwrap(), "steer 1 steer");
+    assert_eq!(words(&chat.over(End::Answered)), ["keep \"\"", "take back 1", "say steer"]);
+}
+
+#[test]
+fn what_was_pasted_comes_back_pasted_from_an_editor_and_from_earlier() {
+    let mut chat = idle();
+    chat.paste("!rm @secret");
+    chat.msg(Msg::Edited(Ok("!rm @secret".to_owned())));
+    let pasted = vec![Piece::Pasted("!rm @secret".to_owned())];
+    assert_eq!(chat.state.editor.draft().pieces, pasted);
+    chat.msg(Msg::Edited(Ok("!rm @secret?".to_owned())));
+    assert_eq!(chat.state.editor.draft().pieces[0], pasted[0]);
+    let cmds = chat.key(Code::Enter);
+    assert_eq!(acts(&cmds), ["say !rm @secret?"]);
+    let remembered = cmds.iter().find_map(|cmd| if let Cmd::Remember(draft) = cmd { Some(draft.clone()) } else { None });
+    let mut chat = idle();
+    chat.msg(Msg::Recalled { earlier: vec![remembered.unwrap()], draft: Draft::default() });
+    chat.key(Code::Up);
+    assert_eq!(acts(&chat.key(Code::Enter)), ["say !rm @secret?"]);
+}
+
+#[test]
+fn a_completion_follows_what_comes_back_from_an_editor() {
+    let mut chat = idle();
+    chat.typed("/he");
+    chat.msg(Msg::Edited(Ok("say hello".to_owned())));
+    assert!(matches!(chat.state.overlay, Overlay::None));
+    chat.key(Code::Tab);
+    assert_eq!(chat.draft(), "say hello");
+}
+
+#[test]
+fn nothing_is_looked_for_once_the_draft_is_sent() {
+    let mut chat = idle();
+    chat.typed("see @ma");
+    assert!(chat.key(Code::Enter).iter().any(|cmd| matches!(cmd, Cmd::FindNothing)));
 }
 
 #[test]
@@ -360,7 +433,7 @@ fn a_command_of_ones_own_waits_while_the_agent_works() {
 #[test]
 fn up_and_down_go_through_what_was_sent_and_back_to_what_was_not() {
     let mut chat = idle();
-    chat.msg(Msg::Recalled { earlier: vec!["first".to_owned(), "second".to_owned()], draft: Draft::default() });
+    chat.msg(Msg::Recalled { earlier: vec![Draft::typed("first"), Draft::typed("second")], draft: Draft::default() });
     chat.typed("unsent");
     chat.later(1000);
     let steps = [(Code::Up, "second"), (Code::Up, "first"), (Code::Up, "first"), (Code::Down, "second")];

@@ -116,7 +116,7 @@ fn twice_means_twice_in_a_row() {
 #[test]
 fn a_key_that_is_no_part_of_a_search_takes_what_was_found() {
     let mut state = state(80, 24);
-    let earlier = vec!["make test".to_owned(), "other".to_owned()];
+    let earlier = vec![Draft::typed("make test"), Draft::typed("other")];
     update(&mut state, Duration::ZERO, Msg::Recalled { earlier, draft: Draft::default() });
     press(&mut state, &[Key::ctrl('r')]);
     write(&mut state, "test");
