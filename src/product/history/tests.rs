@@ -66,7 +66,8 @@ fn what_was_pasted_is_still_that() {
     // Spans that are none.
     let odd = r#"{"timestamp":7,"cwd":"/a","text":"äb","pasted":[[1,2],[2,9],[2,1],[2,3],[0,2]]}"#;
     fs::write(file(&folder), format!("{lines}{odd}\n")).unwrap();
-    let hidden = [Piece::Typed("explain ".to_owned()), pasted("!ä @b"), Piece::Typed(" ".to_owned()), pasted("[secret]")];
+    let hidden =
+        [Piece::Typed("explain ".to_owned()), pasted("!ä @b"), Piece::Typed(" ".to_owned()), pasted("[secret]")];
     let spans = vec![Piece::Typed("ä".to_owned()), pasted("b")];
     let expected = [hidden.to_vec(), vec![pasted("!ls")], typed("!ls"), vec![pasted("[secret]")], spans];
     assert_eq!(history.load(10).unwrap(), expected);
@@ -103,7 +104,9 @@ fn many_writers_lose_nothing() {
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
             let mut history = history(&folder, "/a");
-            scope.spawn(move || (0..TEXTS).for_each(|text| history.add(&typed(&format!("{writer} {text}")), 0).unwrap()));
+            scope.spawn(move || {
+                (0..TEXTS).for_each(|text| history.add(&typed(&format!("{writer} {text}")), 0).unwrap())
+            });
         }
     });
     let texts = texts(&history(&folder, "/a").load(1000).unwrap());
@@ -121,7 +124,8 @@ fn many_writers_lose_nothing() {
 fn filled(folder: &TempDir, count: usize, length: usize) {
     let line = |number| {
         let text = format!("{number} {}", "x".repeat(length));
-        serde_json::to_string(&Entry::new(&typed(&text), 0, &format!("/{}", number % 3), &Mask::new([""; 0]))).unwrap() + "\n"
+        serde_json::to_string(&Entry::new(&typed(&text), 0, &format!("/{}", number % 3), &Mask::new([""; 0]))).unwrap()
+            + "\n"
     };
     fs::create_dir_all(file(folder).parent().unwrap()).unwrap();
     fs::write(file(folder), (0..count).map(line).collect::<String>()).unwrap();

@@ -52,6 +52,8 @@ pub struct State {
     pub task: Option<Task>,
     /// What a person has to answer.
     pub asked: Option<Asked>,
+    /// Lines that ended in a backslash, on a terminal without a screen: the beginning of the next one.
+    pub begun: String,
     /// What was written while something ran.
     pub waiting: Vec<Waiting>,
     /// What lies over the prompt.
@@ -64,6 +66,8 @@ pub struct State {
     pub status: Status,
     /// The open session.
     pub session: Option<Open>,
+    /// How many sessions are still to be opened; a message waits for the last of them.
+    pub opening: u32,
     /// What is switched on.
     pub switches: Switches,
     /// What the colours are made of.
@@ -229,6 +233,8 @@ pub struct Times {
     pub key: Option<Duration>,
     /// The last Ctrl-C.
     pub interrupt: Option<Duration>,
+    /// When the sessions to choose from were asked for, if no key came since.
+    pub listed: Option<Duration>,
     /// The last change of the draft.
     pub draft: Option<Duration>,
 }
@@ -267,12 +273,15 @@ impl State {
             turn: Turn::default(),
             task: None,
             asked: None,
+            begun: String::new(),
             waiting: Vec::new(),
             overlay: Overlay::None,
             earlier: Vec::new(),
             walk: Walk::default(),
             status,
             session: None,
+            // The first one opens by itself.
+            opening: 1,
             switches,
             palette,
             banner,

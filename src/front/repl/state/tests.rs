@@ -130,6 +130,7 @@ fn something_lies_over_the_prompt() {
         (1..=3).map(pick).collect()
     };
     moments("picker", |chat| {
+        chat.line("/resume");
         chat.msg(Msg::Sessions(picks()));
     });
     moments("search", |chat| {
@@ -310,7 +311,10 @@ fn play(chat: &mut Chat, step: Step) {
             drop(chat.msg(Msg::News(News::Asked { question, reply: Reply(reply) })));
         }
         Step::Recalled(text) => {
-            drop(chat.msg(Msg::Recalled { earlier: vec![super::Draft::typed(text.clone())], draft: super::Draft::typed(text) }));
+            drop(chat.msg(Msg::Recalled {
+                earlier: vec![super::Draft::typed(text.clone())],
+                draft: super::Draft::typed(text),
+            }));
         }
         Step::Sessions => {
             let pick = Pick { id: "id".to_owned(), title: "title".to_owned(), age: "now".to_owned(), messages: 1 };

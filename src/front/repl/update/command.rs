@@ -37,7 +37,10 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
         Action::Permissions => permissions(state, argument),
         Action::Effort => effort(state, argument),
         Action::New => open(state, Session::New),
-        Action::Resume if argument.is_empty() => vec![Cmd::ListSessions],
+        Action::Resume if argument.is_empty() => {
+            state.times.listed = Some(state.now);
+            vec![Cmd::ListSessions]
+        }
         Action::Resume => resume(state, argument),
         Action::Copy if state.answer.trim().is_empty() => {
             say(state, "There is no answer to copy yet.");
@@ -79,6 +82,7 @@ fn open(state: &mut State, session: Session) -> Vec<Cmd> {
         say(state, "Something still runs; esc stops it.");
         return Vec::new();
     }
+    state.opening += 1;
     vec![Cmd::Order(Order::Open(session))]
 }
 

@@ -26,7 +26,7 @@ pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
         return ask::answer_letter(state, letter);
     }
     // A line before it may have ended in a backslash.
-    let begun = state.editor.draft().text();
+    let begun = std::mem::take(&mut state.begun);
     state.editor.set(&Draft::typed(begun + &line.text));
     let draft = state.editor.draft();
     let text = draft.text();
@@ -43,10 +43,12 @@ pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
     if asked && state.waiting.len() > waiting {
         command::say(state, "That is kept for the agent; the question is still open.");
     }
-    if !line.text.ends_with('\\') {
-        // What was wrong has been said, and cannot be mended here.
-        state.editor.take();
+    let rest = state.editor.take();
+    if line.text.ends_with('\\') {
+        // Out of the way of what may be given back meanwhile.
+        state.begun = rest.text();
     }
+    // Else it was wrong; that has been said, and cannot be mended here.
     cmds
 }
 
@@ -109,6 +111,7 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
 /// An INT came: it stops what runs; where nothing does, or it has been stopped, it leaves.
 pub(super) fn interrupted(state: &mut State) -> Vec<Cmd> {
     state.editor.take();
+    state.begun.clear();
     if state.task.as_ref().is_some_and(|task| task.stopped.is_none()) {
         return keys::stop(state);
     }
@@ -117,7 +120,6 @@ pub(super) fn interrupted(state: &mut State) -> Vec<Cmd> {
 
 /// What was given back because the task it was meant for was stopped.
 pub fn unsent(state: &mut State) -> Option<Draft> {
-    let draft = state.editor.draft();
-    let is_begun = draft.text().ends_with('\n');
-    (!draft.is_blank() && !is_begun).then(|| state.editor.take())
+    let draft = state.editor.take();
+    (!draft.is_blank()).then_some(draft)
 }

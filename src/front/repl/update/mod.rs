@@ -77,6 +77,9 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
 }
 
 fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
+    if matches!(input, Input::Key(_) | Input::Paste(_)) {
+        state.times.listed = None;
+    }
     match input {
         Input::Key(key) => {
             let cmds = keys::pressed(state, key);
@@ -125,7 +128,7 @@ fn recalled(state: &mut State, earlier: Vec<Draft>, draft: Draft) -> Vec<Cmd> {
     // What was sent meanwhile comes after it.
     let sent = std::mem::take(&mut state.earlier);
     state.earlier = earlier.into_iter().chain(sent).collect();
-    let mut cmds = Vec::from_iter(send::end_walk(state));
+    let mut cmds: Vec<Cmd> = send::end_walk(state).into_iter().collect();
     if !draft.is_blank() && state.editor.is_empty() {
         state.editor.set(&draft);
         state.kept_draft = state.editor.draft();
@@ -150,7 +153,9 @@ fn keep_draft(state: &mut State) -> Option<Cmd> {
     let written = state.walk.unsent().cloned().unwrap_or_else(|| state.editor.draft());
     // What waits has been written too, and nobody has heard it.
     let mut draft = Draft::default();
-    state.waiting.iter().for_each(|waiting| draft.join(waiting.draft.clone()));
+    for waiting in &state.waiting {
+        draft.join(waiting.draft.clone());
+    }
     draft.join(written);
     if draft == state.kept_draft {
         return None;

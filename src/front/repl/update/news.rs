@@ -43,7 +43,11 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
         News::Asked { question, reply } => ask::asked(state, &question, reply),
         News::Finished(finished) => end(state, &finished),
         News::Ran => {
-            let stopped = state.task.take().is_some_and(|task| task.stopped.is_some());
+            let task = state.task.take();
+            // Without a task it was a session, which a defect has kept from opening.
+            let opened = task.is_none() && state.opening > 0;
+            state.opening -= u32::from(opened);
+            let stopped = opened || task.is_some_and(|task| task.stopped.is_some());
             state.turn.end(state.now, &state.look, &mut state.paper);
             state.status.emit(StatusEvent::Phase(Phase::Idle));
             send::next(state, stopped)
@@ -79,7 +83,12 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
         }
         ErrorKind::Nobody | ErrorKind::Failed | ErrorKind::Usage | ErrorKind::Provider => fail(state, error),
     }
-    if state.session.is_some() { Vec::new() } else { leave(state, error.kind.exit_code()) }
+    if state.session.is_none() {
+        return leave(state, error.kind.exit_code());
+    }
+    state.opening = state.opening.saturating_sub(1);
+    // It was meant for the other session.
+    if state.task.is_none() { send::next(state, true) } else { Vec::new() }
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
@@ -107,7 +116,8 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     let begun = !messages.is_empty();
     state.answer = last_answer(&messages);
     state.session = Some(Open { id, kept, info, rights, inbox, workspace, begun });
-    if state.task.is_none() { send::next(state, false) } else { Vec::new() }
+    state.opening = state.opening.saturating_sub(1);
+    if state.task.is_none() && state.opening == 0 { send::next(state, false) } else { Vec::new() }
 }
 
 /// What an earlier conversation took, and how full it has made the window.

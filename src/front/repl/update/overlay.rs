@@ -222,6 +222,10 @@ pub(super) fn sessions(state: &mut State, picks: &[Pick]) {
     if picks.is_empty() {
         return command::say(state, "There is no earlier session in this directory.");
     }
+    if state.times.listed.take().is_none() {
+        // It would take keys that were meant for the draft.
+        return command::say(state, "The list of sessions came while you were writing; /resume asks for it again.");
+    }
     let items = picks.iter().map(|pick| Item {
         label: pick.title.clone(),
         detail: count(pick.messages, "message"),

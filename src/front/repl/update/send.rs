@@ -57,8 +57,8 @@ fn send(state: &mut State, way: Way) -> Vec<Cmd> {
         Meaning::Shell(_) | Meaning::Say => {
             let mut cmds = take(state);
             cmds.push(Cmd::Remember(draft.clone()));
-            // Before the session is open nobody hears it, and the banner comes first.
-            if state.task.is_some() || state.session.is_none() {
+            // Before the session is open nobody hears it, or the one before would, and the banner comes first.
+            if state.task.is_some() || state.session.is_none() || state.opening > 0 {
                 cmds.extend(wait(state, draft, way));
             } else {
                 cmds.extend(begin(state, draft));

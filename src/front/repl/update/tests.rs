@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use crate::front::repl::editor::draft::{Draft, Piece};
 use crate::front::repl::key::{Code, Input, Key, Mods};
-use crate::front::repl::message::{Cmd, Msg, News};
+use crate::front::repl::message::{Cmd, Line, Msg, News};
 use crate::front::repl::state::tests::chat::{Chat, words};
 use crate::front::repl::state::{Overlay, Way};
+use crate::front::repl::update::unsent;
 use crate::kernel::effect::End;
 use crate::kernel::event::Event;
+use crate::product::error::Error;
 use crate::product::permission::{Authority, Grant, Scope};
+use crate::product::session::picks::Pick;
 
 fn none() -> Vec<String> {
     Vec::new()
@@ -360,7 +363,8 @@ fn what_was_pasted_comes_back_pasted_from_an_editor_and_from_earlier() {
     assert_eq!(chat.state.editor.draft().pieces[0], pasted[0]);
     let cmds = chat.key(Code::Enter);
     assert_eq!(acts(&cmds), ["say !rm @secret?"]);
-    let remembered = cmds.iter().find_map(|cmd| if let Cmd::Remember(draft) = cmd { Some(draft.clone()) } else { None });
+    let remembered =
+        cmds.iter().find_map(|cmd| if let Cmd::Remember(draft) = cmd { Some(draft.clone()) } else { None });
     let mut chat = idle();
     chat.msg(Msg::Recalled { earlier: vec![remembered.unwrap()], draft: Draft::default() });
     chat.key(Code::Up);
@@ -375,6 +379,65 @@ fn a_completion_follows_what_comes_back_from_an_editor() {
     assert!(matches!(chat.state.overlay, Overlay::None));
     chat.key(Code::Tab);
     assert_eq!(chat.draft(), "say hello");
+}
+
+#[test]
+fn a_message_for_another_session_waits_until_that_is_open() {
+    let mut chat = idle();
+    assert_eq!(acts(&chat.line("/new")), ["open New"]);
+    assert_eq!(acts(&chat.line("for the new one")), none());
+    assert_eq!(acts(&chat.line("/new")), ["open New"]);
+    assert_eq!(acts(&chat.open(Vec::new(), Authority::Unasked)), none(), "one more is on its way");
+    assert_eq!(acts(&chat.open(Vec::new(), Authority::Unasked)), ["say for the new one"]);
+    assert_eq!(acts(&chat.line("steer")), ["steer 2 steer"]);
+
+    for defect in [false, true] {
+        let mut chat = idle();
+        chat.line("/new");
+        chat.line("for the new one");
+        chat.typed("half");
+        let error = Error::failed("no such session");
+        let news = if defect { News::Ran } else { News::NotOpened(error) };
+        assert_eq!(acts(&chat.msg(Msg::News(news))), none());
+        assert_eq!(chat.draft(), "for the new one\n\nhalf");
+        assert_eq!(acts(&chat.key(Code::Enter)), ["say for the new one||half"]);
+    }
+}
+
+#[test]
+fn a_list_of_sessions_takes_no_keys_from_somebody_who_writes() {
+    let picks = || vec![Pick { id: "id".to_owned(), title: "title".to_owned(), age: "now".to_owned(), messages: 1 }];
+    let mut chat = idle();
+    assert_eq!(acts(&chat.line("/resume")), ["list sessions"]);
+    chat.later(100);
+    chat.msg(Msg::Sessions(picks()));
+    assert!(matches!(chat.state.overlay, Overlay::Picker(..)));
+    for paste in [false, true] {
+        let mut chat = idle();
+        chat.line("/resume");
+        if paste {
+            chat.paste("x")
+        } else {
+            chat.typed("x")
+        };
+        chat.msg(Msg::Sessions(picks()));
+        assert!(matches!(chat.state.overlay, Overlay::None));
+        assert!(chat.all().contains("/resume asks for it again"), "{}", chat.all());
+        assert_eq!(chat.draft(), "x");
+    }
+}
+
+#[test]
+fn what_comes_back_is_not_sent_with_the_rest_of_a_line() {
+    let mut chat = working();
+    let line = |text: &str| Msg::Line(Line { text: text.to_owned(), ahead: false });
+    assert_eq!(acts(&chat.msg(line("steer"))), ["steer 1 steer"]);
+    assert_eq!(acts(&chat.msg(line("half \\"))), none());
+    assert_eq!(acts(&chat.over(End::MaxTurns)), ["take back 1"]);
+    assert_eq!(unsent(&mut chat.state), Some(Draft::typed("steer")));
+    assert_eq!(acts(&chat.msg(line("more\\"))), none());
+    assert_eq!(acts(&chat.msg(line("rest"))), ["say half |more|rest"]);
+    assert_eq!(unsent(&mut chat.state), None);
 }
 
 #[test]
