@@ -26,7 +26,7 @@ use super::host::Host;
 use super::keeper::{self};
 use super::key::burst::Burst;
 use super::key::decode::Decoder;
-use super::key::keymap::{Enter, Keymap};
+use super::key::keymap::{Enter, KeyError, Keymap};
 use super::message::{Msg, News};
 use super::screen::{Colours, Painter};
 use super::state::{Palette, Performance, Start, State, Switches, Waiting, Way};
@@ -108,14 +108,22 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
 pub(super) fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error> {
     let ui = &chat.loaded.settings.ui;
     let enter = if ui.enter == "newline" { Enter::BreaksLines } else { Enter::Submits };
-    let keymap = Keymap::new(enter, &ui.keys).map_err(|error| Error::usage(error.to_string()))?;
+    let blamed = |key: &str| chat.loaded.values.blamed(key, None);
+    let wrong_key = |error: KeyError| {
+        let problem = error.to_string();
+        Error::usage(format!("{}: {}", blamed("ui.keys"), problem.trim_start_matches("ui.keys: ")))
+    };
+    let keymap = Keymap::new(enter, &ui.keys).map_err(wrong_key)?;
     let depth = match caps.colours {
         Depths::None | Depths::Ansi => Depth::Ansi,
         Depths::Indexed => Depth::Indexed,
         Depths::True => Depth::True,
     };
     let config_dir = &chat.loaded.paths.config_dir;
-    let own = keeper::theme(&ui.theme, depth, config_dir)?;
+    let own = keeper::theme(&ui.theme, depth, config_dir).map_err(|mut error| {
+        error.message = format!("{}: {}", blamed("ui.theme"), error.message);
+        error
+    })?;
     let palette = Palette {
         name: ui.theme.clone(),
         names: keeper::names(config_dir),

@@ -105,7 +105,7 @@ fn many_writers_lose_nothing() {
         for writer in 0..WRITERS {
             let mut history = history(&folder, "/a");
             scope.spawn(move || {
-                (0..TEXTS).for_each(|text| history.add(&typed(&format!("{writer} {text}")), 0).unwrap())
+                (0..TEXTS).for_each(|text| history.add(&typed(&format!("{writer} {text}")), 0).unwrap());
             });
         }
     });

@@ -6,7 +6,7 @@ use crate::front::repl::key::Key;
 use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::message::Cmd;
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Done, Overlay, State, TaskKind, Way};
+use crate::front::repl::state::{Done, Overlay, State, TaskKind};
 use crate::front::repl::view::ask;
 use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::status::{Phase, StatusEvent};
@@ -105,16 +105,9 @@ fn act(state: &mut State, action: Action) -> Vec<Cmd> {
 
 /// Up: a line, then what waits, then earlier drafts.
 fn up(state: &mut State) -> Vec<Cmd> {
-    if state.editor.is_blank()
-        && let Some(waiting) = state.waiting.pop()
-    {
-        state.editor.set(&waiting.draft);
-        send::show_waiting(state);
-        let mut cmds = written(state);
-        if waiting.way == Way::Steers {
-            cmds.push(Cmd::TakeBack(waiting.id));
-        }
-        return cmds;
+    if state.editor.is_blank() && !state.waiting.is_empty() {
+        // All of it: a second Up could not tell what waits from what was sent.
+        return send::next(state, true);
     }
     state.walk.up(&mut state.editor, state.look.width, &state.earlier);
     changed_quietly(state)

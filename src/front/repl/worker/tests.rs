@@ -54,6 +54,7 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
         Msg::Input(_)
         | Msg::Line(_)
         | Msg::Interrupt
+        | Msg::End
         | Msg::Resized { .. }
         | Msg::Tick
         | Msg::Found(_)
