@@ -29,7 +29,7 @@ use super::state::frame::view;
 use super::update::update;
 use super::worker;
 
-/// The shortest time between two pictures that nobody asked for by a key (issue: at most 30 a second).
+/// The shortest time between two pictures that nobody asked for by a key: thirty a second.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// From bytes to keys.

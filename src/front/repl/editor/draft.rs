@@ -19,7 +19,7 @@ pub enum Piece {
     Pasted(String),
 }
 
-/// A paste of more lines than this is shown as a chip (INTERFACES: above 10 lines).
+/// A paste of more lines than this is shown as a chip: it would push the conversation off a small screen.
 const CHIP_LINES: usize = 10;
 /// So is one of more characters than this: some twelve rows on a usual screen.
 const CHIP_CHARS: usize = 1_000;

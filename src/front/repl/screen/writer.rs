@@ -2,9 +2,14 @@
 //!
 //! Only what leaves the scrollback alone: no absolute rows, no clearing of the screen, no scroll regions, no other screen.
 
+use crossterm::Command;
+use crossterm::cursor::{Hide, MoveDown, MoveToColumn, MoveUp, Show};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate,
+};
 use ratatui::text::Line;
 
-use super::pen::{Colours, Pen, push};
+use super::pen::{Colours, Pen};
 use super::row::{Glyph, Row};
 
 /// Appends to a buffer and knows where the cursor is.
@@ -24,39 +29,44 @@ impl<'a> Writer<'a> {
         Self { out, pen: Pen::default(), row, column }
     }
 
+    fn put(&mut self, command: impl Command) {
+        // Writing into a string cannot fail.
+        let _ = command.write_ansi(self.out);
+    }
+
     /// Holds the picture until [`Self::end`], in terminals that can (mode 2026).
     pub fn begin(&mut self) {
-        self.out.push_str("\x1b[?2026h");
+        self.put(BeginSynchronizedUpdate);
     }
 
     /// Shows the picture.
     pub fn end(&mut self) {
-        self.out.push_str("\x1b[?2026l");
+        self.put(EndSynchronizedUpdate);
     }
 
     /// Hides the cursor.
     pub fn hide(&mut self) {
-        self.out.push_str("\x1b[?25l");
+        self.put(Hide);
     }
 
     /// Shows the cursor.
     pub fn show(&mut self) {
-        self.out.push_str("\x1b[?25h");
+        self.put(Show);
     }
 
     /// Goes to a row that exists and to a column.
     pub fn go(&mut self, row: usize, column: usize) {
         if row < self.row {
-            push(self.out, format_args!("\x1b[{}A", self.row - row));
+            self.put(MoveUp(number(self.row - row)));
         } else if row > self.row {
-            push(self.out, format_args!("\x1b[{}B", row - self.row));
+            self.put(MoveDown(number(row - self.row)));
         }
         self.row = row;
         if self.column != Some(column) {
             if column == 0 {
                 self.out.push('\r');
             } else {
-                push(self.out, format_args!("\x1b[{}G", column + 1));
+                self.put(MoveToColumn(number(column)));
             }
             self.column = Some(column);
         }
@@ -82,7 +92,7 @@ impl<'a> Writer<'a> {
     /// Erases from the cursor to the end of the screen; the cursor must not be behind a full row, or its last character
     /// would go, too.
     pub fn erase_below(&mut self) {
-        self.out.push_str("\x1b[J");
+        self.put(Clear(ClearType::FromCursorDown));
     }
 
     /// Empties the region from its first row on, and goes to its first column. What is below is erased from the second
@@ -99,7 +109,7 @@ impl<'a> Writer<'a> {
     pub fn wipe(&mut self, row: usize) {
         self.go(row, 0);
         // From the first column on: tmux would go on counting a row as long as it was if only its end were erased.
-        self.out.push_str("\x1b[K");
+        self.put(Clear(ClearType::UntilNewLine));
     }
 
     /// Writes a row from its `first` character on, where that stands; the cursor must be in the row.
@@ -107,7 +117,7 @@ impl<'a> Writer<'a> {
         let wraps = row.widest() > columns;
         if wraps {
             // A terminal that takes more columns for an emoji must not spill over into the next row.
-            self.out.push_str("\x1b[?7l");
+            self.put(DisableLineWrap);
         }
         let mut is_ascii = true;
         for glyph in row.glyphs_from(first) {
@@ -116,7 +126,7 @@ impl<'a> Writer<'a> {
         }
         self.reset();
         if wraps {
-            self.out.push_str("\x1b[?7h");
+            self.put(EnableLineWrap);
         }
         // Where the caret goes from here must not depend on how wide the terminal takes a `·` to be.
         if !is_ascii || row.width() >= columns {
@@ -160,4 +170,9 @@ impl<'a> Writer<'a> {
     fn reset(&mut self) {
         self.pen.switch(Pen::default(), self.out);
     }
+}
+
+/// Rows and columns as the terminal counts them; no screen has more.
+fn number(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
 }

@@ -332,13 +332,13 @@ impl State {
     }
 }
 
-/// Below this many columns, or rows, the screen says so (issue: works at 40×10, below 20×5 it says so).
+/// Below this many columns, or rows, the screen says so.
 const FEWEST_COLUMNS: usize = 20;
 /// See [`FEWEST_COLUMNS`].
 const FEWEST_ROWS: usize = 5;
 /// How long a draft rests before it is kept.
 pub const DRAFT_PAUSE: Duration = Duration::from_millis(400);
-/// Two presses of Ctrl-C within this time leave (issue: twice within 1 s quits).
+/// Two presses of Ctrl-C within this time leave.
 pub const TWICE: Duration = Duration::from_secs(1);
 /// One step of the breathing mark: 4 a second.
 const BREATH: Duration = Duration::from_millis(250);

@@ -1,7 +1,7 @@
 //! A question is open: which keys answer it, and which do not.
 //!
 //! No letter outside the Latin ones grants, a paste never answers, and neither does a key that was meant for something
-//! else because it came within half a second before the question (INTERFACES 8).
+//! else because it came within half a second before the question.
 
 use std::time::Duration;
 
