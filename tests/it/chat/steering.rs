@@ -42,10 +42,15 @@ fn tab_queues_and_up_takes_back() {
     pty.wait_gone("› follow me");
     pty.line("not this");
     pty.wait_gone("› not this");
+    // Both come back, and what is sent again is a choice.
     pty.keys(&["up"]);
     pty.wait_screen("› not this");
-    pty.keys(&["ctrl-u"]);
+    pty.keys(&["ctrl-c"]);
     pty.wait_gone("not this");
+    pty.send("follow me");
+    pty.wait_screen("› follow me");
+    pty.keys(&["tab"]);
+    pty.wait_gone("› follow me");
     fs::write(host.work().join("go"), "").unwrap();
     pty.wait_for("the second, too");
     let (second, third) = (host.request(1), host.request(2));
