@@ -131,6 +131,7 @@ fn idle_it_writes_nothing_and_does_not_wake() {
     // The draft is kept once, and what the terminal was asked is answered.
     pty.wait_idle(Duration::from_millis(1000));
     let (written, (woken, worked)) = (pty.raw().len(), pty.work_done());
+    // The measured thing is this time, in which nothing is to happen.
     std::thread::sleep(Duration::from_secs(2));
     let (later, (woken_later, worked_later)) = (pty.raw().len(), pty.work_done());
     assert_eq!(later, written, "bytes while idle");

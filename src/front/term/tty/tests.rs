@@ -494,27 +494,3 @@ fn a_second_signal_ends_a_stuck_program_and_still_leaves_the_terminal() {
     assert_eq!(plain(&before), plain(&pty.settings()));
     assert_eq!(left_on(&pty.wait_text("\x1b[23;2t")), [""; 0]);
 }
-
-/// Run by hand: `cargo test --release --lib -- --ignored --nocapture front::term::tty::tests::measured`.
-#[test]
-#[ignore = "measures"]
-fn measured() {
-    let (pty, _pair) = Pty::new();
-    let begun = Instant::now();
-    let mut tty = pty.tty(&Stop::default());
-    let opened = begun.elapsed();
-    tty.enter(ALL).unwrap();
-    let entered = begun.elapsed();
-    tty.write(&[b'x'; 2000], Caret::FreshLine);
-    let written = begun.elapsed();
-    println!("opened {opened:?}, entered {entered:?}, first frame written {written:?}");
-    let (sender, mailbox) = mailbox().unwrap();
-    let begun = Instant::now();
-    (0..60_000).for_each(|number| sender.send(number).unwrap());
-    println!("60,000 messages sent in {:?}", begun.elapsed());
-    let mut messages = Vec::new();
-    mailbox.drain(&mut messages);
-    let (polls, begun) = (tty.polls, Instant::now());
-    tty.wait(Mail::Wakes(mailbox.wake()), Some(begun + Duration::from_secs(3)));
-    println!("{} polls in {:?} of nothing", tty.polls - polls, begun.elapsed());
-}
