@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fstat};
 use rustix::io::Errno;
-use rustix::process::getpgrp;
 use rustix::termios::{
     OptionalActions, QueueSelector, Termios, isatty, tcflush, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr, ttyname,
 };
@@ -168,7 +167,7 @@ impl Line {
 
     /// Whether this process may use it now; a terminal that does not control our session has no background.
     pub fn is_in_front(&self) -> bool {
-        tcgetpgrp(&self.input).map_or(true, |group| group == getpgrp())
+        tcgetpgrp(&self.input).map_or(true, super::job::is_own)
     }
 }
 
