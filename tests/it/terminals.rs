@@ -110,6 +110,7 @@ fn the_agent_runs_in_both_terminals() {
     let tmux = host.agent(&["--version"]).tmux(80, 24);
     tmux.wait_for("agent 0.");
     assert_eq!(tmux.exit_code(), 0);
+    assert_eq!(shell_in_tmux(&host, "exit 5").exit_code(), 5);
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn tmux_wraps_anew_and_keeps_what_scrolls_away() {
     let long = "0123456789".repeat(5);
     let tmux = shell_in_tmux(
         &host,
-        &format!("echo {long}; seq 20; printf 'a prompt> '; read -r line; echo got $line; exit 5"),
+        &format!("echo {long}; seq 20; printf 'a prompt> '; read -r line; echo got $line"),
     );
     tmux.wait_screen("a prompt>");
     assert_eq!(tmux.cursor(), Some((5, 10)));
@@ -129,5 +130,5 @@ fn tmux_wraps_anew_and_keeps_what_scrolls_away() {
     tmux.send("some-text");
     tmux.keys(&["backspace", "enter"]);
     tmux.wait_for("got some-tex");
-    assert_eq!(tmux.exit_code(), 5);
+    tmux.wait_end();
 }
