@@ -141,6 +141,8 @@ pub enum NoticeCode {
     Session,
     /// A call was refused by a rule of the sandbox.
     Sandbox,
+    /// Something was done another way than asked: calls taken from text, another model.
+    Fallback,
     /// Names that were kept from commands.
     Secrets,
     /// A replay and the world have drifted apart.
@@ -159,6 +161,7 @@ impl NoticeCode {
             Self::Config => "config",
             Self::Session => "session",
             Self::Sandbox => "sandbox",
+            Self::Fallback => "fallback",
             Self::Secrets => "secrets",
             Self::Replay => "replay",
             Self::Stdin => "stdin",

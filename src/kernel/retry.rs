@@ -67,6 +67,8 @@ pub fn decide(policy: &Policy, retries: Retries, error: &ModelError, dice: f64) 
         | ErrorKind::Auth
         | ErrorKind::Context
         | ErrorKind::Refused
+        | ErrorKind::Picture
+        | ErrorKind::Seal
         | ErrorKind::InvalidRequest
         | ErrorKind::Length
         | ErrorKind::Cancelled

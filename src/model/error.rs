@@ -42,6 +42,10 @@ pub enum ErrorKind {
     Context,
     /// The model or a filter refused to answer.
     Refused,
+    /// A picture in the request cannot be taken.
+    Picture,
+    /// The seal of earlier reasoning is not accepted.
+    Seal,
     /// The request is not understood, or what it names does not exist.
     InvalidRequest,
     /// The answer held neither words nor calls.
@@ -65,7 +69,7 @@ impl ErrorKind {
             Self::Timeout => "timeout",
             Self::Context => "context",
             Self::Refused => "refused",
-            Self::InvalidRequest => "invalid_request",
+            Self::Picture | Self::Seal | Self::InvalidRequest => "invalid_request",
             Self::Empty => "empty",
             Self::Length => "length",
             Self::Cancelled => "cancelled",
@@ -79,6 +83,8 @@ impl ErrorKind {
             Self::Auth
             | Self::Context
             | Self::Refused
+            | Self::Picture
+            | Self::Seal
             | Self::InvalidRequest
             | Self::Empty
             | Self::Length

@@ -143,7 +143,7 @@ mod tests {
         let reply = |text: &str| {
             let thought = AssistantPart::Reasoning(Reasoning { text: "well".into(), ..Reasoning::default() });
             let content = vec![thought, AssistantPart::Text(text.into())];
-            Reply { content, stop: StopReason::Stop, usage: Usage::default() }
+            Reply { content, stop: StopReason::Stop, usage: Usage::default(), written: false }
         };
         let texts = ["one two three four five", "👩‍👩‍👧‍👦"];
         let model = Replay::new(info, texts.map(reply).into());

@@ -12,6 +12,8 @@ pub struct Reply {
     pub stop: StopReason,
     /// What it took; zeros where the provider does not say.
     pub usage: Usage,
+    /// Whether its calls were written as text and taken for calls.
+    pub written: bool,
 }
 
 /// A piece of an answer, as it arrives.

@@ -185,6 +185,23 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     Ok(Assembled { agent, notices, workspace, shell, rights })
 }
 
+/// Lets another model answer from now on: the conversation, the tools and what is allowed stay. What a person should know
+/// is returned. Not while a task runs.
+///
+/// # Errors
+///
+/// Usage or provider for what is wrong with the model, which then stays the one it was; and a session that cannot be
+/// written, which goes on in memory.
+pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Vec<Notice>, Error> {
+    let Asked { model, recorded, notice } = model(choice, loaded, env)?;
+    agent.node.set_model(model.info().clone());
+    agent.model = model;
+    agent.recorded = recorded;
+    agent.session.set_price(choice.info.price);
+    agent.session.append_model(&choice.info.origin)?;
+    Ok(choice.notices.iter().cloned().chain(notice).collect())
+}
+
 /// A gate, and what it goes by where that may change.
 struct Gated {
     gate: Box<dyn Gate>,

@@ -153,7 +153,7 @@ fn tools(folder: &Path) -> Toolbox {
 
 fn reply(part: AssistantPart) -> Reply {
     let stop = if matches!(part, AssistantPart::ToolUse(_)) { StopReason::ToolUse } else { StopReason::Stop };
-    Reply { content: vec![part], stop, usage: Usage::default() }
+    Reply { content: vec![part], stop, usage: Usage::default(), written: false }
 }
 
 fn info() -> ModelInfo {

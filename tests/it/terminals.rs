@@ -117,10 +117,7 @@ fn the_agent_runs_in_both_terminals() {
 fn tmux_wraps_anew_and_keeps_what_scrolls_away() {
     let host = Host::new();
     let long = "0123456789".repeat(5);
-    let tmux = shell_in_tmux(
-        &host,
-        &format!("echo {long}; seq 20; printf 'a prompt> '; read -r line; echo got $line"),
-    );
+    let tmux = shell_in_tmux(&host, &format!("echo {long}; seq 20; printf 'a prompt> '; read -r line; echo got $line"));
     tmux.wait_screen("a prompt>");
     assert_eq!(tmux.cursor(), Some((5, 10)));
     assert_eq!(tmux.history()[..2], [&long[..40], &long[40..]]);

@@ -114,11 +114,21 @@ fn calls(count: usize) -> Reply {
         let input = ToolInput::Object(Object::new());
         AssistantPart::ToolUse(ToolCall { id: format!("c{place}"), name: "tool".into(), input })
     };
-    Reply { content: (0..count).map(call).collect(), stop: StopReason::ToolUse, usage: Default::default() }
+    Reply {
+        content: (0..count).map(call).collect(),
+        stop: StopReason::ToolUse,
+        usage: Default::default(),
+        written: false,
+    }
 }
 
 fn words(text: &str) -> Reply {
-    Reply { content: vec![AssistantPart::Text(text.into())], stop: StopReason::Stop, usage: Default::default() }
+    Reply {
+        content: vec![AssistantPart::Text(text.into())],
+        stop: StopReason::Stop,
+        usage: Default::default(),
+        written: false,
+    }
 }
 
 async fn run(replies: Vec<Reply>, tools: &Toolbox, cancel: Cancel, timeout: Option<Duration>) -> (Outcome, Kept, Node) {

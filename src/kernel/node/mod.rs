@@ -29,7 +29,8 @@ use super::truncate::{Fitted, fit};
 use batch::Batch;
 use task::Task;
 use words::{
-    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, end_of, interrupted_output, interruption, trouble,
+    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, WRITTEN, end_of, interrupted_output,
+    interruption, trouble,
 };
 
 /// Limits and switches of a node.
@@ -87,6 +88,11 @@ impl Node {
     /// The conversation so far. While calls run their results are not yet part of it.
     pub fn history(&self) -> &[Arc<Message>] {
         &self.history
+    }
+
+    /// Another model answers from now on.
+    pub fn set_model(&mut self, info: ModelInfo) {
+        self.info = info;
     }
 
     /// Whether no task is at hand.
@@ -179,7 +185,10 @@ impl Node {
     ) -> Phase {
         self.task.usage += reply.usage;
         let cost = self.info.price.map(|price| price.cost(&reply.usage));
-        let Reply { content, stop, usage } = reply;
+        let Reply { content, stop, usage, written } = reply;
+        if written {
+            effects.push(Effect::Emit(Event::Notice(Notice::new(NoticeCode::Fallback, WRITTEN))));
+        }
         let answer = Assistant { content, origin: Arc::clone(&self.info.origin), stop, usage };
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
         let text = answer.text();

@@ -48,7 +48,7 @@ fn reply(text: &str, calls: Vec<ToolCall>, stop: StopReason) -> Input {
         content.push(AssistantPart::Text(text.into()));
     }
     content.extend(calls.into_iter().map(AssistantPart::ToolUse));
-    Input::Replied { reply: Reply { content, stop, usage: Usage::default() }, shown: true, dice: 0.5 }
+    Input::Replied { reply: Reply { content, stop, usage: Usage::default(), written: false }, shown: true, dice: 0.5 }
 }
 
 fn pending(call: ToolCall, subject: Subject) -> PendingCall {
@@ -178,7 +178,12 @@ fn turns_and_money_end_a_task_before_the_next_request() {
         Node::new(Settings { max_cost: Some(1.5), ..settings() }, ModelInfo { price: Some(price), ..info() }, vec![]);
     paid.step(Input::Submitted(Message::user("go")));
     let usage = Usage { input: 2_000_000, ..Usage::default() };
-    let answer = Reply { content: vec![AssistantPart::ToolUse(call("c", "a"))], stop: StopReason::ToolUse, usage };
+    let answer = Reply {
+        content: vec![AssistantPart::ToolUse(call("c", "a"))],
+        stop: StopReason::ToolUse,
+        usage,
+        written: false,
+    };
     paid.step(Input::Replied { reply: answer, shown: false, dice: 0.0 });
     let effects = paid.step(Input::Prepared(vec![Err("no".into())]));
     assert_eq!(outcome(&effects).expect("the end").end, End::Cost);

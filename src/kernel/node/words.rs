@@ -10,6 +10,7 @@ pub(super) const CUT_BY_LIMIT: &str = "not run: the answer was cut off by the ou
 pub(super) const CUT_ANSWER: &str = "the answer was cut off by the output limit (max_tokens)";
 pub(super) const FULL_WINDOW: &str = "the answer was cut off: the model's context window is full";
 pub(super) const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
+pub(super) const WRITTEN: &str = "the model wrote its calls as text; they were taken for calls";
 pub(super) const NOT_JUDGED: &str = "denied: no decision was made";
 
 pub(super) fn interruption(why: Stop) -> &'static str {
@@ -50,6 +51,8 @@ pub(super) fn trouble(kind: ErrorKind) -> &'static str {
         ErrorKind::Auth
         | ErrorKind::Context
         | ErrorKind::Refused
+        | ErrorKind::Picture
+        | ErrorKind::Seal
         | ErrorKind::InvalidRequest
         | ErrorKind::Length
         | ErrorKind::Cancelled

@@ -117,6 +117,13 @@ impl Complaint {
         if spelled(FILTER_WORDS) || matches!(status, 400 | 403) && says(FILTER_TEXTS) {
             return (ErrorKind::Refused, false);
         }
+        if spelled(SEAL_WORDS) || says(SEAL_TEXTS) {
+            return (ErrorKind::Seal, false);
+        }
+        // A server without the part that reads pictures reports a failure of its own.
+        if (400..=500).contains(&status) && !matches!(status, 401 | 402 | 404) && !limited && about_a_picture(&text) {
+            return (ErrorKind::Picture, false);
+        }
         if limited {
             return (ErrorKind::RateLimit, true);
         }
@@ -198,6 +205,49 @@ const CONTEXT_TEXTS: &[&[&str]] = &[
     &["token limit exceeded"],
 ];
 
+/// Seals of reasoning: Anthropic's, OpenAI's and Google's.
+const SEAL_WORDS: &[&str] = &["invalid_encrypted_content", "thinking_signature_invalid"];
+const SEAL_TEXTS: &[&str] = &[
+    "invalid `signature` in `thinking`",
+    "invalid signature in thinking",
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+    "encrypted content could not be verified",
+    "encrypted content for item",
+    "thought signature is not valid",
+    "corrupted thought signature",
+    "missing a `thought_signature`",
+    "missing a thought_signature",
+];
+
+/// Words about a picture, and words of a refusal: one of each makes it likely that a picture is at fault.
+const PICTURE_NOUNS: &[&str] = &["image", "picture", "multimodal", "mmproj", "vision"];
+const PICTURE_REFUSALS: &[&str] = &[
+    "could not process",
+    "cannot process",
+    "unable to process",
+    "failed to process",
+    "not support",
+    "unsupported",
+    "not a valid",
+    "invalid",
+    "exceed",
+    "too large",
+    "too many",
+    "too small",
+    "at most 0",
+    "decode",
+    "corrupt",
+    "does not match",
+    "do not match",
+    "must be one of",
+    "only supports text",
+];
+
+fn about_a_picture(text: &str) -> bool {
+    let any = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+    any(PICTURE_NOUNS) && any(PICTURE_REFUSALS)
+}
+
 fn overflows(text: &str) -> bool {
     CONTEXT_TEXTS.iter().any(|parts| {
         let mut rest = text;
@@ -257,7 +307,7 @@ mod tests {
 
     #[test]
     fn statuses_and_words_are_told_apart() {
-        use ErrorKind::{Auth, Context, InvalidRequest, Overload, RateLimit, Refused, Timeout};
+        use ErrorKind::{Auth, Context, InvalidRequest, Overload, Picture, RateLimit, Refused, Seal, Timeout};
         let openai = |code: &str, message: &str| json!({"error": {"message": message, "type": "x", "code": code}});
         let anthropic =
             |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
@@ -275,6 +325,31 @@ mod tests {
             (400, anthropic("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum"), Context, false),
             (400, openai("context_length_exceeded", "x"), Context, false),
             (400, openai("", "The input token count (9) exceeds the maximum number"), Context, false),
+            (
+                400,
+                anthropic("invalid_request_error", "messages.0.content.1.image: Could not process image"),
+                Picture,
+                false,
+            ),
+            (400, openai("invalid_image_format", "You uploaded an unsupported image."), Picture, false),
+            (400, json!({"error": {"code": 400, "message": "Unable to process input image."}}), Picture, false),
+            (500, openai("", "image input is not supported - you may need to provide the mmproj"), Picture, false),
+            (400, openai("", "At most 0 image(s) may be provided in one prompt."), Picture, false),
+            (404, openai("", "unsupported image model"), InvalidRequest, false),
+            (429, openai("", "too many image requests"), RateLimit, true),
+            (
+                400,
+                anthropic("invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block"),
+                Seal,
+                false,
+            ),
+            (
+                400,
+                openai("invalid_encrypted_content", "The encrypted content for item rs_1 could not be verified."),
+                Seal,
+                false,
+            ),
+            (400, json!({"error": {"code": 400, "message": "Thought signature is not valid"}}), Seal, false),
             (413, json!({}), Context, false),
             (400, json!({}), Context, false),
             (400, openai("content_filter", "filtered"), Refused, false),

@@ -183,6 +183,8 @@ fn failure_code(kind: ErrorKind) -> u8 {
         | ErrorKind::Network
         | ErrorKind::Timeout
         | ErrorKind::Context
+        | ErrorKind::Picture
+        | ErrorKind::Seal
         | ErrorKind::InvalidRequest
         | ErrorKind::Cancelled => 4,
     }
@@ -196,6 +198,8 @@ pub fn hints(kind: ErrorKind, provider: &str) -> Vec<String> {
         ErrorKind::Network => "check the connection and the address: `agent doctor` shows what is used".to_owned(),
         ErrorKind::Timeout => "raise http.first_byte_timeout or http.idle_timeout for slow models".to_owned(),
         ErrorKind::Context => "start a new session, or choose a model with a larger window".to_owned(),
+        ErrorKind::Picture => "start a new session without the picture".to_owned(),
+        ErrorKind::Seal => "start a new session: the provider does not take its own reasoning back".to_owned(),
         ErrorKind::InvalidRequest => {
             "check the model's name and the provider's address: `agent config show`".to_owned()
         }

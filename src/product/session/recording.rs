@@ -67,7 +67,7 @@ impl Recording {
                     names.extend(answer.calls().map(|call| (call.id.clone(), call.name.clone())));
                     let Assistant { content, origin: by, stop, usage } = answer;
                     origin = by.as_ref().clone();
-                    replies.push(Reply { content, stop, usage });
+                    replies.push(Reply { content, stop, usage, written: false });
                 }
                 Message::Tool(recorded) => recorded.into_iter().for_each(|result| results.add(&result, &names)),
             }

@@ -260,7 +260,7 @@ impl Decoder {
     /// The whole answer.
     pub fn finish(self) -> Reply {
         let content = self.blocks.into_iter().filter_map(|block| finished(block.body)).collect();
-        Reply { content, stop: self.stop.unwrap_or(StopReason::Stop), usage: self.usage }
+        Reply { content, stop: self.stop.unwrap_or(StopReason::Stop), usage: self.usage, written: false }
     }
 }
 

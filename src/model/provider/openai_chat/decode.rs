@@ -218,7 +218,7 @@ impl Decoder {
                 }
             }
         }
-        Ok(Reply { content, stop, usage: self.tokens.map(|tokens| usage(&tokens)).unwrap_or_default() })
+        Ok(Reply { content, stop, usage: self.tokens.map(|tokens| usage(&tokens)).unwrap_or_default(), written: false })
     }
 }
 
