@@ -119,23 +119,10 @@ impl Tmux {
         }
     }
 
-    /// Waits for the program's end, however it ended: while sizes change, tmux at times never learns that.
+    /// Waits for the program's end, however it ended: under load tmux at times never learns that.
     #[track_caller]
     pub fn wait_end(&self) {
         self.wait(|tmux| tmux.told("#{pane_dead}") == "1", "the end");
-    }
-
-    /// Waits for the program's end: 128 + N, if signal N ended it.
-    #[track_caller]
-    pub fn exit_code(&self) -> i32 {
-        // The pane is dead before tmux knows why.
-        let told = || self.told("#{pane_dead_status} #{pane_dead_signal}");
-        self.wait(|_| !told().trim().is_empty(), "the end");
-        match told().split_once(' ') {
-            Some((code, "")) => code.parse().unwrap(),
-            Some((_, signal)) => 128 + signal.parse::<i32>().unwrap(),
-            None => panic!("tmux does not know how the program ended"),
-        }
     }
 
     fn told(&self, format: &str) -> String {
