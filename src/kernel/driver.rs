@@ -24,6 +24,7 @@ use super::inbox::Inbox;
 use super::input::{Input, Stop};
 use super::node::Node;
 use super::port::{Gate, Hooks, PendingCall, Sink};
+use super::succession::{Chosen, Successors};
 use super::tool::{Output, Subject, Tool, ToolContext};
 use super::toolbox::Toolbox;
 
@@ -36,8 +37,12 @@ pub const LEFT: &str = "interrupted; the call did not end in time and was left t
 
 /// Everything a node needs to act.
 pub struct Driver<'a> {
-    /// Who is asked.
-    pub model: &'a dyn Model,
+    /// Who is asked; another one, once it has been succeeded.
+    pub model: Arc<dyn Model>,
+    /// Who goes on where it fails.
+    pub successors: &'a mut dyn Successors,
+    /// Who is to answer from the next request on, if somebody chooses meanwhile.
+    pub chosen: Chosen,
     /// What can be called.
     pub tools: &'a Toolbox,
     /// Who permits calls.
@@ -100,7 +105,9 @@ impl Driver<'_> {
                 match effect {
                     Effect::Keep(message) => self.sink.message(&message),
                     Effect::KeepResult(result) => self.sink.result(&result),
+                    Effect::Refuse(pictures) => self.sink.refused(&pictures),
                     Effect::Emit(event) => self.sink.event(&event),
+                    Effect::NextModel => inputs.push_back(self.next_model(deadline).await),
                     Effect::Ask(choice) => inputs.push_back(self.ask(node, choice, deadline).await),
                     Effect::Wait(wait) => inputs.push_back(self.wait(wait, deadline).await),
                     Effect::Prepare(calls) => inputs.push_back(self.prepare(calls, deadline).await),
@@ -152,18 +159,22 @@ impl Driver<'_> {
         }
     }
 
-    /// Gives the node what was said meanwhile, so that the next request holds it.
+    /// Gives the node what was said and chosen meanwhile, so that the next request goes by it.
     fn listen(&mut self, node: &mut Node) {
         let letters = self.inbox.drain();
-        if letters.is_empty() {
-            return;
-        }
-        for effect in node.step(Input::Heard(letters)) {
+        let heard = (!letters.is_empty()).then_some(Input::Heard(letters));
+        let changed = self.chosen.take().map(|model| {
+            self.change(model);
+            Input::ModelChanged(self.model.info().clone())
+        });
+        for effect in heard.into_iter().chain(changed).flat_map(|input| node.step(input)) {
             match effect {
                 Effect::Keep(message) => self.sink.message(&message),
                 Effect::Emit(event) => self.sink.event(&event),
                 // Hearing something asks for nothing else.
                 Effect::KeepResult(_)
+                | Effect::Refuse(_)
+                | Effect::NextModel
                 | Effect::Ask(_)
                 | Effect::Wait(_)
                 | Effect::Prepare(_)
@@ -171,6 +182,32 @@ impl Driver<'_> {
                 | Effect::Run { .. }
                 | Effect::StopTools
                 | Effect::Finish(_) => {}
+            }
+        }
+    }
+
+    fn change(&mut self, model: Arc<dyn Model>) {
+        self.sink.model(model.info());
+        self.model = model;
+    }
+
+    /// Looks for the next model in line that can be asked.
+    async fn next_model(&mut self, deadline: Option<Instant>) -> Input {
+        let mut passed_over = Vec::new();
+        loop {
+            let next = tokio::select! {
+                biased;
+                why = stopped(&self.cancel, deadline) => return Input::Stopped { why, partial: String::new() },
+                next = self.successors.next() => next,
+            };
+            match next {
+                Some(Ok(model)) => {
+                    let info = Some(model.info().clone());
+                    self.change(model);
+                    return Input::NextModel { info, passed_over };
+                }
+                Some(Err(why)) => passed_over.push(why),
+                None => return Input::NextModel { info: None, passed_over },
             }
         }
     }

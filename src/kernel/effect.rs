@@ -20,6 +20,10 @@ pub enum Effect {
     KeepResult(ToolResult),
     /// Show this.
     Emit(Event),
+    /// Write down that these pictures, by their ids, are not sent again.
+    Refuse(Vec<String>),
+    /// Let the next model in line answer. Answered by `NextModel` or `Stopped`.
+    NextModel,
     /// Ask the model, with the history as it stands. Answered by `Replied`, `ReplyFailed` or `Stopped`.
     Ask(ToolChoice),
     /// Wait. Answered by `WaitOver` or `Stopped`.

@@ -141,6 +141,8 @@ pub enum NoticeCode {
     Session,
     /// A call was refused by a rule of the sandbox.
     Sandbox,
+    /// The conversation has grown too long for the model.
+    Compaction,
     /// Something was done another way than asked: calls taken from text, another model.
     Fallback,
     /// Names that were kept from commands.
@@ -161,6 +163,7 @@ impl NoticeCode {
             Self::Config => "config",
             Self::Session => "session",
             Self::Sandbox => "sandbox",
+            Self::Compaction => "compaction",
             Self::Fallback => "fallback",
             Self::Secrets => "secrets",
             Self::Replay => "replay",

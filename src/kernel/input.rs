@@ -1,5 +1,6 @@
 //! What happens to the node: the only things it ever hears of.
 
+use crate::model::ModelInfo;
 use crate::model::error::ModelError;
 use crate::model::message::Message;
 use crate::model::reply::Reply;
@@ -30,6 +31,15 @@ pub enum Input {
         shown: bool,
         /// Random, from 0 to 1.
         dice: f64,
+    },
+    /// Another model answers from now on: somebody chose it.
+    ModelChanged(ModelInfo),
+    /// The next model in line was looked for.
+    NextModel {
+        /// What is known about it; nothing if none is left.
+        info: Option<ModelInfo>,
+        /// Why those before it in the line cannot be asked.
+        passed_over: Vec<String>,
     },
     /// The wait that was asked for is over.
     WaitOver,

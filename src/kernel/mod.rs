@@ -13,6 +13,7 @@ pub mod node;
 pub mod port;
 pub mod retry;
 pub mod schedule;
+pub mod succession;
 pub mod tool;
 pub mod toolbox;
 pub mod truncate;

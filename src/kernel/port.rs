@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::base::json::canonical;
 use crate::base::text::cut::ellipsis;
+use crate::model::ModelInfo;
 use crate::model::message::{Message, ToolCall, ToolInput, ToolResult};
 
 use super::event::Event;
@@ -97,6 +98,12 @@ pub trait Sink {
 
     /// Keeps the result of one call of the last answer, in the order in which calls finish.
     fn result(&mut self, result: &ToolResult);
+
+    /// Keeps that these pictures, by their ids, are not sent again.
+    fn refused(&mut self, pictures: &[String]);
+
+    /// Keeps that another model answers from now on.
+    fn model(&mut self, info: &ModelInfo);
 
     /// Shows an event.
     fn event(&mut self, event: &Event);

@@ -77,6 +77,11 @@ impl ErrorKind {
         }
     }
 
+    /// Whether another provider may well answer the same request: this one cannot at the moment, or is not reached.
+    pub fn is_outage(self) -> bool {
+        self.usually_passes()
+    }
+
     fn usually_passes(self) -> bool {
         match self {
             Self::RateLimit | Self::Overload | Self::Network | Self::Timeout => true,

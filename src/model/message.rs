@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use twox_hash::{XxHash3_64, XxHash3_128};
 
 use crate::base::json::Object;
 
@@ -43,6 +44,15 @@ pub struct Image {
     pub media_type: String,
     /// The file's bytes.
     pub data: Arc<[u8]>,
+}
+
+impl Image {
+    /// The same for equal pictures, and for no others: a hash in 32 hexadecimal digits.
+    pub fn id(&self) -> String {
+        let Self { media_type, data } = self;
+        let seed = XxHash3_64::oneshot(media_type.as_bytes());
+        format!("{:032x}", XxHash3_128::oneshot_with_seed(seed, data))
+    }
 }
 
 /// Which provider and model something came from.

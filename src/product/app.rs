@@ -1,5 +1,6 @@
 //! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
 
+mod line;
 mod names;
 mod rights;
 
@@ -19,6 +20,7 @@ use crate::kernel::inbox::Inbox;
 use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
 use crate::kernel::port::{Gate, Hooks};
 use crate::kernel::retry::Policy;
+use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Tool, echo};
 use crate::kernel::toolbox::Toolbox;
 use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect, needs_certificates};
@@ -153,6 +155,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         Watch::Nobody => prompt::Mode::OneShot,
         Watch::Person(_) => prompt::Mode::Interactive,
     };
+    let by_price = matches!(watch, Watch::Nobody) && settings.max_cost.is_some();
     let Gated { gate, rights } = gate(watch, loaded, env, rules, grant, &mut notices)?;
     let names: Vec<&str> = tools.names().collect();
     let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
@@ -161,7 +164,10 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
-        node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages),
+        node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages)
+            .refusing(session.refused().cloned()),
+        successors: line::behind(&choice, loaded, env, by_price),
+        chosen: Chosen::default(),
         model,
         on_first_command: withheld(&hidden),
         tools,

@@ -22,6 +22,7 @@ use viola::kernel::inbox::Inbox;
 use viola::kernel::node::{Node, Settings};
 use viola::kernel::port::{Gate, Hooks, PendingCall, Sink, Verdict, Verdicts};
 use viola::kernel::retry::Policy;
+use viola::kernel::succession::{Chosen, Nobody};
 use viola::kernel::tool::Output;
 use viola::kernel::toolbox::Toolbox;
 use viola::model::http::{Endpoint, HttpOptions, connect};
@@ -59,9 +60,9 @@ fn tool_turn(bencher: Bencher<'_, '_>) {
         })),
         reply(AssistantPart::Text("done".into())),
     ];
-    bencher.with_inputs(|| Replay::new(info(), replies.to_vec())).bench_local_refs(|model| {
+    bencher.with_inputs(|| Arc::new(Replay::new(info(), replies.to_vec()))).bench_local_refs(|model| {
         let mut watch = Watch::default();
-        run(model, &tools, &mut watch);
+        run(Arc::<Replay>::clone(model), &tools, &mut watch);
         assert!(watch.results == 1);
     });
 }
@@ -82,18 +83,20 @@ fn deltas(bencher: Bencher<'_, '_>) {
     let model = connect(endpoint, &HttpOptions::default()).unwrap();
     bencher.counter(ItemsCount::new(DELTAS)).bench_local(|| {
         let mut watch = Watch::default();
-        run(model.as_ref(), &Toolbox::new(Vec::new()), &mut watch);
+        run(Arc::clone(&model), &Toolbox::new(Vec::new()), &mut watch);
         assert_eq!(watch.bytes, "word ".len() * DELTAS);
     });
 }
 
 /// Gives a task to an agent that knows nothing yet.
-fn run(model: &dyn Model, tools: &Toolbox, watch: &mut Watch) {
+fn run(model: Arc<dyn Model>, tools: &Toolbox, watch: &mut Watch) {
     let retry = Policy { max_retries: 0, cap: Duration::from_secs(1) };
     let settings = Settings { max_turns: None, max_cost: None, retry, loop_detection: true, overhead_tokens: 0 };
     let mut node = Node::new(settings, model.info().clone(), Vec::new());
     let mut driver = Driver {
         model,
+        successors: &mut Nobody,
+        chosen: Chosen::default(),
         tools,
         gate: &AllowAll,
         hooks: Arc::new(NoHooks),
@@ -122,6 +125,10 @@ impl Sink for Watch {
     fn result(&mut self, _: &ToolResult) {
         self.results += 1;
     }
+
+    fn refused(&mut self, _: &[String]) {}
+
+    fn model(&mut self, _: &ModelInfo) {}
 
     fn event(&mut self, event: &Event) {
         if let Event::Text(text) = event {

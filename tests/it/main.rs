@@ -19,6 +19,7 @@ mod replay;
 mod screen;
 mod sessions;
 mod static_binary;
+mod succession;
 mod support;
 mod terminals;
 mod tidy;

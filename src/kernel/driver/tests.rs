@@ -1,5 +1,7 @@
 //! The driver with a scripted model and tools that wait for each other.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of event among many")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex};
 
@@ -11,7 +13,9 @@ use crate::kernel::inbox::Letter;
 use crate::kernel::node::Settings;
 use crate::kernel::port::{Verdict, Verdicts};
 use crate::kernel::retry::Policy;
+use crate::kernel::succession::{Next, Nobody};
 use crate::kernel::tool::{Limits, Risk, Subject, ToolSpec};
+use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
 use crate::model::reply::{Reply, StopReason};
 use crate::model::{ModelInfo, ReplyFuture};
@@ -95,6 +99,7 @@ impl Hooks for NoHooks {
 struct Kept {
     results: Vec<ToolResult>,
     events: Vec<Event>,
+    models: Vec<String>,
 }
 
 impl Sink for Kept {
@@ -102,6 +107,12 @@ impl Sink for Kept {
 
     fn result(&mut self, result: &ToolResult) {
         self.results.push(result.clone());
+    }
+
+    fn refused(&mut self, _: &[String]) {}
+
+    fn model(&mut self, info: &ModelInfo) {
+        self.models.push(info.label.clone());
     }
 
     fn event(&mut self, event: &Event) {
@@ -166,7 +177,7 @@ async fn run_all(
     inbox: Inbox,
 ) -> (Outcome, Kept, Node) {
     let info = info();
-    let model = Scripted { info: info.clone(), replies: Mutex::new(replies.into()) };
+    let model = Arc::new(Scripted { info: info.clone(), replies: Mutex::new(replies.into()) });
     let settings = Settings {
         max_turns: None,
         max_cost: None,
@@ -177,7 +188,9 @@ async fn run_all(
     let mut node = Node::new(settings, info, Vec::new());
     let mut kept = Kept::default();
     let mut driver = Driver {
-        model: &model,
+        model,
+        successors: &mut Nobody,
+        chosen: Chosen::default(),
         tools,
         gate: &AllowAll,
         hooks,
@@ -239,11 +252,13 @@ async fn a_panic_in_a_hook_is_a_result_too() {
 
 #[tokio::test]
 async fn a_question_that_was_let_go_of_because_somebody_stopped_is_no_verdict() {
-    let model = Scripted { info: info(), replies: Mutex::default() };
+    let model = Arc::new(Scripted { info: info(), replies: Mutex::default() });
     let cancel = Cancel::new();
     cancel.cancel();
     let driver = Driver {
-        model: &model,
+        model,
+        successors: &mut Nobody,
+        chosen: Chosen::default(),
         tools: &tool(|_| Output::ok("")),
         gate: &AllowAll,
         hooks: Arc::new(NoHooks),
@@ -352,4 +367,117 @@ async fn what_is_said_while_calls_run_is_part_of_the_next_request_and_shown_once
     let steered = |event: &&Event| matches!(event, Event::Steered { id: 1, text } if text == "and also this");
     assert_eq!(kept.events.iter().filter(steered).count(), 1);
     assert!(inbox.drain().is_empty());
+}
+
+/// Fails each time, as a server does that is down.
+struct Down(ModelInfo);
+
+impl Model for Down {
+    fn info(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    fn reply<'a>(&'a self, _: &'a Request, _: &'a mut dyn FnMut(Delta<'_>), _: &'a Cancel) -> ReplyFuture<'a> {
+        Box::pin(async { Err(ModelError::new(ErrorKind::Overload, "busy")) })
+    }
+}
+
+/// Models, or why there is none, in line.
+struct InLine(VecDeque<Result<Arc<dyn Model>, String>>);
+
+impl Successors for InLine {
+    fn next(&mut self) -> Next<'_> {
+        let next = self.0.pop_front();
+        Box::pin(async move { next })
+    }
+}
+
+fn named(label: &str) -> ModelInfo {
+    ModelInfo { label: label.into(), origin: Arc::new(Origin { provider: "p".into(), model: label.into() }), ..info() }
+}
+
+fn answering(label: &str, replies: Vec<Reply>) -> Arc<dyn Model> {
+    Arc::new(Scripted { info: named(label), replies: Mutex::new(replies.into()) })
+}
+
+/// Runs a task with these models, the first of which answers first; returns who answered at the end as well.
+async fn run_line(model: Arc<dyn Model>, line: InLine, chosen: Chosen, tools: &Toolbox) -> (Outcome, Kept, String) {
+    let mut line = line;
+    let settings = Settings {
+        max_turns: None,
+        max_cost: None,
+        retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
+        loop_detection: true,
+        overhead_tokens: 0,
+    };
+    let mut node = Node::new(settings, model.info().clone(), Vec::new());
+    let mut kept = Kept::default();
+    let mut driver = Driver {
+        model,
+        successors: &mut line,
+        chosen,
+        tools,
+        gate: &AllowAll,
+        hooks: Arc::new(NoHooks),
+        sink: &mut kept,
+        system: "".into(),
+        options: Options::default(),
+        inbox: Inbox::default(),
+        cancel: Cancel::new(),
+        timeout: None,
+    };
+    let outcome = driver.run(&mut node, Message::user("go")).await;
+    let last = driver.model.info().label.clone();
+    (outcome, kept, last)
+}
+
+fn notices(kept: &Kept) -> Vec<String> {
+    let texts = kept.events.iter().filter_map(|event| match event {
+        Event::Notice(notice) => Some(format!("{}: {}", notice.code.as_str(), notice.text)),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn the_next_in_line_goes_on_where_one_is_down() {
+    let line = [
+        Err("q/a cannot go on: no key".into()),
+        Ok(Arc::new(Down(named("b"))) as _),
+        Ok(answering("c", vec![words("here")])),
+    ];
+    let tools = Toolbox::new(Vec::new());
+    let (outcome, kept, last) =
+        run_line(Arc::new(Down(named("a"))), InLine(line.into()), Chosen::default(), &tools).await;
+    assert_eq!((outcome.text.as_str(), outcome.end, outcome.turns), ("here", End::Answered, 1));
+    assert_eq!((kept.models.clone(), last.as_str()), (vec!["b".to_owned(), "c".to_owned()], "c"));
+    let expected = [
+        "fallback: q/a cannot go on: no key",
+        "fallback: p/a failed, p/b goes on: overloaded: busy",
+        "fallback: p/b failed, p/c goes on: overloaded: busy",
+    ];
+    assert_eq!(notices(&kept), expected);
+
+    let (outcome, kept, _) =
+        run_line(Arc::new(Down(named("a"))), InLine([Err("none".into())].into()), Chosen::default(), &tools).await;
+    assert!(matches!(outcome.end, End::Failed(error) if error.kind == ErrorKind::Overload));
+    assert_eq!(notices(&kept), ["fallback: none"]);
+}
+
+#[tokio::test]
+async fn a_model_chosen_meanwhile_answers_the_next_request() {
+    let chosen = Chosen::default();
+    let box_of_the_tool = chosen.clone();
+    let tools = tool(move |_| {
+        box_of_the_tool.put(answering("b", vec![words("from b")]));
+        Output::ok("done")
+    });
+    let first = answering("a", vec![calls(1)]);
+    let (outcome, kept, last) = run_line(first, InLine(VecDeque::new()), chosen, &tools).await;
+    assert_eq!((outcome.text.as_str(), last.as_str(), kept.models), ("from b", "b", vec!["b".to_owned()]));
+    let announced = kept.events.iter().filter_map(|event| match event {
+        Event::TurnStarted { turn, label, .. } => Some((*turn, label.as_str())),
+        _ => None,
+    });
+    assert_eq!(announced.collect::<Vec<_>>(), [(0, "a"), (1, "a"), (1, "b")]);
 }

@@ -3,19 +3,22 @@
 //! Nothing is done here: what is to be done is returned as [`Effect`]s, and comes back as [`Input`]s.
 
 mod batch;
+mod mend;
 mod task;
 #[cfg(test)]
 mod tests;
+mod trouble;
 mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::text::numbers;
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, ToolResult};
 use crate::model::reply::{Reply, StopReason};
 use crate::model::request::ToolChoice;
+use crate::model::usage::Usage;
 
 use super::effect::{DeniedCall, Effect, End, Outcome};
 use super::event::{Context, Event, Notice, NoticeCode};
@@ -23,14 +26,13 @@ use super::inbox::Letter;
 use super::input::{Input, Stop};
 use super::loop_guard::{Alarm, fingerprint, signature};
 use super::port::{Denial, DeniedBy, PendingCall, Verdict};
-use super::retry::{self, Decision, Policy, Retries};
+use super::retry::{Policy, Retries};
 use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
 use batch::Batch;
 use task::Task;
 use words::{
-    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, WRITTEN, end_of, interrupted_output,
-    interruption, trouble,
+    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, WRITTEN, end_of, interrupted_output, interruption,
 };
 
 /// Limits and switches of a node.
@@ -54,6 +56,8 @@ pub struct Node {
     settings: Settings,
     info: ModelInfo,
     history: Vec<Arc<Message>>,
+    /// The ids of pictures that a provider has refused.
+    refused: BTreeSet<String>,
     phase: Phase,
     task: Task,
 }
@@ -65,6 +69,13 @@ enum Phase {
     Asking {
         choice: ToolChoice,
         retries: Retries,
+    },
+    /// The model has failed, and the next one in line is looked for.
+    Changing {
+        choice: ToolChoice,
+        error: ModelError,
+        /// Whether some of an answer was shown.
+        shown: bool,
     },
     /// The calls are being checked.
     Preparing(Batch),
@@ -82,7 +93,15 @@ type Effects = Vec<Effect>;
 impl Node {
     /// A node that goes on from this conversation.
     pub fn new(settings: Settings, info: ModelInfo, history: Vec<Arc<Message>>) -> Self {
-        Self { settings, info, history, phase: Phase::Idle, task: Task::default() }
+        Self { settings, info, history, refused: BTreeSet::new(), phase: Phase::Idle, task: Task::default() }
+    }
+
+    /// Pictures, by their ids, that were refused before: they are not sent again, whoever brings them.
+    #[must_use]
+    pub fn refusing(mut self, pictures: impl IntoIterator<Item = String>) -> Self {
+        self.refused.extend(pictures);
+        self.mend_refused();
+        self
     }
 
     /// The conversation so far. While calls run their results are not yet part of it.
@@ -92,6 +111,9 @@ impl Node {
 
     /// Another model answers from now on.
     pub fn set_model(&mut self, info: ModelInfo) {
+        if self.task.usage == Usage::default() {
+            self.task.cost = info.price.map(|_| 0.0);
+        }
         self.info = info;
     }
 
@@ -106,7 +128,7 @@ impl Node {
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         self.phase = match (phase, input) {
             (Phase::Idle, Input::Submitted(message)) => {
-                self.task = Task::default();
+                self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
                 self.keep(message, &mut effects);
                 self.ask(ToolChoice::Auto, &mut effects)
             }
@@ -119,6 +141,14 @@ impl Node {
             (Phase::Asking { choice, retries }, Input::WaitOver) => {
                 effects.push(Effect::Ask(choice));
                 Phase::Asking { choice, retries }
+            }
+            (Phase::Changing { choice, error, shown }, Input::NextModel { info, passed_over }) => {
+                self.next_model(info, passed_over, choice, error, shown, &mut effects)
+            }
+            (phase @ Phase::Asking { .. }, Input::ModelChanged(info)) => {
+                self.set_model(info);
+                effects.push(Effect::Emit(self.turn_started(self.task.turns.saturating_sub(1))));
+                phase
             }
             (phase @ Phase::Asking { .. }, Input::Heard(letters)) => {
                 self.heard(letters, &mut effects);
@@ -137,7 +167,7 @@ impl Node {
                 let batch = self.tool_finished(batch, place, &output, duration_ms, &mut effects);
                 self.stop(batch, why, &mut effects)
             }
-            (Phase::Asking { .. }, Input::Stopped { why, partial }) => {
+            (Phase::Asking { .. } | Phase::Changing { .. }, Input::Stopped { why, partial }) => {
                 self.keep_partial(partial, &mut effects);
                 self.finish(end_of(why), &mut effects)
             }
@@ -158,20 +188,24 @@ impl Node {
         if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) {
             return self.finish(End::MaxTurns, effects);
         }
-        if let (Some(most), Some(cost)) = (self.settings.max_cost, self.cost())
+        if let (Some(most), Some(cost)) = (self.settings.max_cost, self.task.cost)
             && cost >= most
         {
             return self.finish(End::Cost, effects);
         }
-        effects.push(Effect::Emit(Event::TurnStarted {
-            turn: self.task.turns,
-            origin: Arc::clone(&self.info.origin),
-            label: self.info.label.clone(),
-            context: Context { tokens: self.context_tokens(), window: self.info.window },
-        }));
+        effects.push(Effect::Emit(self.turn_started(self.task.turns)));
         self.task.turns += 1;
         effects.push(Effect::Ask(choice));
         Phase::Asking { choice, retries: Retries::default() }
+    }
+
+    fn turn_started(&self, turn: u32) -> Event {
+        Event::TurnStarted {
+            turn,
+            origin: Arc::clone(&self.info.origin),
+            label: self.info.label.clone(),
+            context: Context { tokens: self.context_tokens(), window: self.info.window },
+        }
     }
 
     fn replied(
@@ -183,11 +217,13 @@ impl Node {
         dice: f64,
         effects: &mut Effects,
     ) -> Phase {
-        self.task.usage += reply.usage;
-        let cost = self.info.price.map(|price| price.cost(&reply.usage));
+        let cost = self.charge(&reply.usage);
         let Reply { content, stop, usage, written } = reply;
         if written {
-            effects.push(Effect::Emit(Event::Notice(Notice::new(NoticeCode::Fallback, WRITTEN))));
+            notice(NoticeCode::Fallback, WRITTEN, effects);
+        }
+        if let Some(text) = self.overflow(&usage) {
+            notice(NoticeCode::Compaction, text, effects);
         }
         let answer = Assistant { content, origin: Arc::clone(&self.info.origin), stop, usage };
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
@@ -237,32 +273,6 @@ impl Node {
                 self.ask(choice, effects)
             }
             StopReason::Stop | StopReason::ToolUse | StopReason::Other(_) => self.finish(End::Answered, effects),
-        }
-    }
-
-    /// An attempt failed: another one after a wait, or the end.
-    fn failed(
-        &mut self,
-        error: &ModelError,
-        choice: ToolChoice,
-        retries: Retries,
-        shown: bool,
-        dice: f64,
-        effects: &mut Effects,
-    ) -> Phase {
-        match retry::decide(&self.settings.retry, retries, error, dice) {
-            Decision::Again { wait, number, allowed } => {
-                let text = format!(
-                    "{}, trying again in {} ({number} of {allowed}): {}",
-                    trouble(error.kind),
-                    numbers::wait(wait),
-                    error.message
-                );
-                effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));
-                effects.push(Effect::Wait(wait));
-                Phase::Asking { choice, retries: retries.after(error.kind) }
-            }
-            Decision::GiveUp(error) => self.fail(error, effects),
         }
     }
 
@@ -364,6 +374,7 @@ impl Node {
         });
         let mut content = vec![Part::Text(text.clone())];
         content.extend(output.images.iter().cloned().map(Part::Image));
+        let content = mend::without_refused(content, &self.refused);
         let result = ToolResult { call_id: call.id.clone(), content, is_error: output.is_error };
         effects.push(Effect::KeepResult(result.clone()));
         effects.push(Effect::Emit(Event::ToolFinished {
@@ -419,6 +430,10 @@ impl Node {
     }
 
     fn keep(&mut self, message: Message, effects: &mut Effects) {
+        let message = match message {
+            Message::User(parts) => Message::User(mend::without_refused(parts, &self.refused)),
+            Message::Assistant(_) | Message::Tool(_) => message,
+        };
         let message = Arc::new(message);
         self.history.push(Arc::clone(&message));
         effects.push(Effect::Keep(message));
@@ -463,14 +478,9 @@ impl Node {
 
     fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
         let task = std::mem::take(&mut self.task);
-        let cost = self.info.price.map(|price| price.cost(&task.usage));
-        let Task { turns, usage, text, paused: _, denied, guard: _ } = task;
+        let Task { turns, usage, cost, text, paused: _, denied, guard: _, overflown: _ } = task;
         effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
         Phase::Idle
-    }
-
-    fn cost(&self) -> Option<f64> {
-        self.info.price.map(|price| price.cost(&self.task.usage))
     }
 
     /// Tokens of the next request: what the last answer counted, and a guess for what came after it.
@@ -490,6 +500,10 @@ impl Node {
 
 /// A rule of thumb for English and code, used only until a provider has counted.
 pub const CHARS_PER_TOKEN: u64 = 4;
+
+fn notice(code: NoticeCode, text: impl Into<String>, effects: &mut Effects) {
+    effects.push(Effect::Emit(Event::Notice(Notice::new(code, text))));
+}
 
 fn started(call: &ToolCall, risk: Risk) -> Event {
     let arguments = call.input.object().cloned().unwrap_or_default();

@@ -12,6 +12,8 @@ pub(super) struct Task {
     pub(super) turns: u32,
     /// What all answers took.
     pub(super) usage: Usage,
+    /// What they cost, in US dollars; nothing once a price was unknown.
+    pub(super) cost: Option<f64>,
     /// The last answer's text.
     pub(super) text: String,
     /// What a paused answer has said so far; the next one goes on with it.
@@ -20,6 +22,8 @@ pub(super) struct Task {
     pub(super) denied: Vec<DeniedCall>,
     /// The ring of calls and results.
     pub(super) guard: LoopGuard,
+    /// Whether a provider has taken more than its window holds, and it was said.
+    pub(super) overflown: bool,
 }
 
 /// How long a message is, in bytes: good enough to guess its tokens.

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kernel::tool::{Limits, Subject};
-use crate::model::message::{Origin, ToolInput};
+use crate::model::message::{Image, Origin, Reasoning, ToolInput};
 use crate::model::usage::{Price, Usage};
 
 fn settings() -> Settings {
@@ -190,6 +190,105 @@ fn turns_and_money_end_a_task_before_the_next_request() {
     assert_eq!(outcome(&effects).expect("the end").cost, Some(2.0));
 }
 
+fn answered(content: Vec<AssistantPart>, usage: Usage) -> Input {
+    Input::Replied { reply: Reply { content, stop: StopReason::Stop, usage, written: false }, shown: true, dice: 0.5 }
+}
+
+fn refused(node: &mut Node, kind: ErrorKind) -> Vec<Effect> {
+    node.step(Input::ReplyFailed { error: ModelError::new(kind, "HTTP 400: no"), shown: false, dice: 0.5 })
+}
+
+fn picture(byte: u8) -> Part {
+    Part::Image(Image { media_type: "image/png".into(), data: [byte].into() })
+}
+
+fn sent(node: &Node) -> String {
+    node.history().iter().map(|message| format!("{message:?}\n")).collect()
+}
+
+#[test]
+fn a_refused_picture_is_left_out_for_good() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::User(vec![picture(1)])));
+    node.step(answered(vec![AssistantPart::Text("seen".into())], Usage::default()));
+    node.step(Input::Submitted(Message::User(vec![picture(2), Part::Text("and this".into())])));
+    let effects = refused(&mut node, ErrorKind::Picture);
+    assert_eq!(asks(&effects), [ToolChoice::Auto], "at once");
+    let Some(Effect::Refuse(ids)) = effects.iter().find(|effect| matches!(effect, Effect::Refuse(_))) else {
+        panic!("nothing is kept")
+    };
+    assert_eq!(ids.len(), 1);
+    assert_eq!((sent(&node).matches("Image {").count(), sent(&node).matches("[a picture was here").count()), (1, 1));
+    node.step(answered(vec![AssistantPart::Text("fine".into())], Usage::default()));
+    // Whoever brings it again, and in a session that goes on elsewhere.
+    let effects = node.step(Input::Submitted(Message::User(vec![picture(2), picture(3)])));
+    let Some(Effect::Keep(kept)) = effects.first() else { panic!("not kept") };
+    assert_eq!(format!("{kept:?}").matches("Image {").count(), 1);
+    let resumed = Node::new(settings(), info(), vec![Arc::new(Message::User(vec![picture(2)]))]);
+    assert!(!sent(&resumed.refusing(ids.clone())).contains("Image"));
+    // A model that takes none at all: all go, then there is nothing left to leave out.
+    refused(&mut node, ErrorKind::Picture);
+    refused(&mut node, ErrorKind::Picture);
+    assert!(!sent(&node).contains("Image"));
+    let effects = refused(&mut node, ErrorKind::Picture);
+    assert!(matches!(&outcome(&effects).expect("the end").end, End::Failed(error) if error.kind == ErrorKind::Picture));
+}
+
+#[test]
+fn refused_reasoning_is_left_out_once() {
+    let mut node = node(settings());
+    node.step(Input::Submitted(Message::user("hi")));
+    let thought = Reasoning { text: "hm".into(), signature: Some("seal".into()), opaque: None };
+    let content = vec![AssistantPart::Reasoning(thought), AssistantPart::Text("hello".into())];
+    node.step(answered(content, Usage::default()));
+    node.step(Input::Submitted(Message::user("and")));
+    let effects = refused(&mut node, ErrorKind::Seal);
+    assert_eq!(asks(&effects), [ToolChoice::Auto]);
+    assert!(!sent(&node).contains("seal") && sent(&node).contains("hello"));
+    let effects = refused(&mut node, ErrorKind::Seal);
+    assert!(matches!(&outcome(&effects).expect("the end").end, End::Failed(error) if error.kind == ErrorKind::Seal));
+}
+
+#[test]
+fn each_answer_costs_what_its_own_model_takes() {
+    let price = |input| Some(Price { input, output: 0.0, cache_read: 0.0, cache_write: 0.0 });
+    let mut node = Node::new(settings(), ModelInfo { price: price(1.0), ..info() }, Vec::new());
+    node.step(Input::Submitted(Message::user("go")));
+    let million = Usage { input: 1_000_000, ..Usage::default() };
+    let content = vec![AssistantPart::ToolUse(call("c", "a"))];
+    node.step(Input::Replied {
+        reply: Reply { content, stop: StopReason::ToolUse, usage: million, written: false },
+        shown: false,
+        dice: 0.0,
+    });
+    node.step(Input::Prepared(vec![Err("no".into())]));
+    let give_up = ModelError { retryable: false, ..ModelError::new(ErrorKind::Overload, "busy") };
+    let effects = node.step(Input::ReplyFailed { error: give_up, shown: false, dice: 0.0 });
+    assert!(matches!(effects.last(), Some(Effect::NextModel)));
+    let next = ModelInfo { price: price(3.0), ..info() };
+    node.step(Input::NextModel { info: Some(next), passed_over: Vec::new() });
+    let effects = node.step(answered(vec![AssistantPart::Text("done".into())], million));
+    assert_eq!(outcome(&effects).expect("the end").cost, Some(4.0));
+}
+
+#[test]
+fn more_than_the_window_holds_is_told_once() {
+    let mut node = Node::new(settings(), ModelInfo { window: Some(1_000), ..info() }, Vec::new());
+    let overflown = |effects: &[Effect]| {
+        let told = effects.iter().filter(|effect| {
+            matches!(effect, Effect::Emit(Event::Notice(Notice { code: NoticeCode::Compaction, .. })))
+        });
+        told.count()
+    };
+    node.step(Input::Submitted(Message::user("go")));
+    let usage = Usage { input: 400, cache_read: 601, output: 5, ..Usage::default() };
+    let effects = node.step(answered(vec![AssistantPart::Text("done".into())], usage));
+    assert_eq!((overflown(&effects), &outcome(&effects).expect("the end").end), (1, &End::Answered));
+    node.step(Input::Submitted(Message::user("go")));
+    let usage = Usage { input: 1_000, output: 500, ..Usage::default() };
+    assert_eq!(overflown(&node.step(answered(vec![AssistantPart::Text("done".into())], usage))), 0);
+}
+
 #[test]
 fn a_loop_is_noted_warned_and_ended_without_tools() {
     let mut node = node(settings());
@@ -326,7 +425,11 @@ fn play(world: &World) {
                     check_history(node.history());
                     return;
                 }
-                Effect::Keep(_) | Effect::Emit(_) | Effect::StopTools => {}
+                Effect::NextModel => {
+                    let info = (choose(2) == 0).then(info);
+                    inputs.push(Input::NextModel { info, passed_over: vec!["no key".into()] });
+                }
+                Effect::Keep(_) | Effect::Refuse(_) | Effect::Emit(_) | Effect::StopTools => {}
             }
         }
     }
@@ -340,7 +443,8 @@ fn any_answer(choose: &mut impl FnMut(u8) -> u8, ids: &mut u32) -> Input {
     match choose(5) {
         0 => reply("words", vec![], stop),
         1 => {
-            let error = ModelError::new(ErrorKind::Overload, "busy");
+            let kinds = [ErrorKind::Overload, ErrorKind::Picture, ErrorKind::Seal, ErrorKind::Overload];
+            let error = ModelError::new(kinds[usize::from(choose(4))], "busy");
             Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
         }
         _ => {

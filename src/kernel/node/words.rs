@@ -1,9 +1,11 @@
 //! What the node tells models and people, in words.
 
+use crate::base::text::numbers;
 use crate::kernel::effect::End;
 use crate::kernel::input::Stop;
 use crate::kernel::tool::Output;
-use crate::model::error::ErrorKind;
+use crate::model::error::{ErrorKind, ModelError};
+use crate::model::message::Origin;
 
 pub(super) const CUT_BY_LIMIT: &str = "not run: the answer was cut off by the output limit, so the arguments may be incomplete. \
                             Write less at a time: make the file in several smaller edits.";
@@ -38,6 +40,40 @@ pub(super) fn end_of(why: Stop) -> End {
         Stop::Cancelled => End::Cancelled,
         Stop::TimedOut => End::TimedOut,
     }
+}
+
+/// A provider that took more than its window holds.
+pub(super) fn overflown(model: &str, sent: u64, window: u64) -> String {
+    format!(
+        "{model} was sent {} tokens, and its window holds {}: the provider may have left out the beginning; \
+         start a new session, or choose a model with a larger window",
+        numbers::grouped(sent),
+        numbers::grouped(window)
+    )
+}
+
+/// Reasoning whose seal was not accepted.
+pub(super) fn unsealed(why: &str) -> String {
+    format!("the provider does not take earlier reasoning back, asking once more without it: {why}")
+}
+
+/// Pictures that were not accepted.
+pub(super) fn refused(count: usize, why: &str) -> String {
+    let pictures = if count == 1 { "a picture was refused and is" } else { "pictures were refused and are" };
+    format!("{pictures} left out from now on, asking once more: {why}")
+}
+
+/// A model that goes on where another failed.
+pub(super) fn succeeded(failed: &Origin, next: &Origin, error: &ModelError) -> String {
+    format!(
+        "{}/{} failed, {}/{} goes on: {}: {}",
+        failed.provider,
+        failed.model,
+        next.provider,
+        next.model,
+        trouble(error.kind),
+        error.message
+    )
 }
 
 /// What to call a failure that is tried again.

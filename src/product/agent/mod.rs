@@ -18,6 +18,7 @@ use crate::kernel::event::Event;
 use crate::kernel::inbox::Inbox;
 use crate::kernel::node::Node;
 use crate::kernel::port::{Gate, Hooks};
+use crate::kernel::succession::{Chosen, Successors};
 use crate::kernel::toolbox::Toolbox;
 use crate::model::Model;
 use crate::model::message::{Message, Part};
@@ -35,6 +36,10 @@ pub struct Agent {
     pub node: Node,
     /// Who is asked.
     pub model: Arc<dyn Model>,
+    /// Who goes on where it fails.
+    pub successors: Box<dyn Successors>,
+    /// Who is to answer from the next request on, if somebody chooses while a task runs.
+    pub chosen: Chosen,
     /// What can be called.
     pub tools: Toolbox,
     /// Who permits calls.
@@ -88,7 +93,9 @@ impl Agent {
             self.rights.as_deref(),
         );
         let mut driver = Driver {
-            model: self.model.as_ref(),
+            model: Arc::clone(&self.model),
+            successors: self.successors.as_mut(),
+            chosen: self.chosen.clone(),
             tools: &self.tools,
             gate: self.gate.as_ref(),
             hooks: Arc::clone(&self.hooks),
@@ -100,6 +107,7 @@ impl Agent {
             timeout: self.timeout,
         };
         let mut outcome = driver.run(&mut self.node, message).await;
+        self.model = driver.model;
         recorder.finish();
         self.redactor.outcome(&mut outcome);
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::redact::Redactor;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
+use crate::model::ModelInfo;
 use crate::model::message::{Message, ToolResult};
 use crate::product::error::Error;
 use crate::product::permission::Rights;
@@ -84,6 +85,17 @@ impl Sink for Recorder<'_> {
         if let Some(drift) = self.recorded.as_mut().and_then(|recorded| recorded.compare(result)) {
             self.notice(NoticeCode::Replay, drift);
         }
+    }
+
+    fn refused(&mut self, pictures: &[String]) {
+        let kept = self.session.append_refused(pictures.iter().cloned());
+        self.kept(kept);
+    }
+
+    fn model(&mut self, info: &ModelInfo) {
+        self.session.set_price(info.price);
+        let kept = self.session.append_model(&info.origin);
+        self.kept(kept);
     }
 
     fn event(&mut self, event: &Event) {

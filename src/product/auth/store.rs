@@ -18,7 +18,7 @@ pub const FILE: &str = "auth.json";
 const ENTRY: &str = r#"{"type": "api_key", "key": "…"}"#;
 
 /// What the file held.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     path: PathBuf,
     entries: Object,

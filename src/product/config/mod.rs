@@ -75,7 +75,7 @@ pub enum ProjectTrust {
 const MAX_NAMED: usize = 20;
 
 /// Everything that was read, and what came of it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Loaded {
     /// What the program uses.
     pub settings: Settings,

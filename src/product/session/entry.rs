@@ -206,6 +206,14 @@ pub struct ModelLine {
     pub model: String,
 }
 
+/// Pictures that a provider refused; they are not sent again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "refused")]
+pub struct RefusedLine {
+    /// The pictures' ids, see `Image::id`.
+    pub pictures: Vec<String>,
+}
+
 /// From here on this is allowed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "grant")]
@@ -240,6 +248,8 @@ pub enum Kind {
     Model,
     /// [`GrantLine`].
     Grant,
+    /// [`RefusedLine`].
+    Refused,
     /// Where the conversation stands from here on.
     Leaf,
     /// A snapshot of the files.

@@ -234,7 +234,13 @@ impl Ends {
                     let line = serde_json::from_str(text).ok();
                     self.model = line.map(|ModelLine { provider, model }| Origin { provider, model });
                 }
-                Kind::Session | Kind::Label | Kind::Grant | Kind::Leaf | Kind::Checkpoint | Kind::Unknown => {}
+                Kind::Session
+                | Kind::Label
+                | Kind::Grant
+                | Kind::Refused
+                | Kind::Leaf
+                | Kind::Checkpoint
+                | Kind::Unknown => {}
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Memory grows with the number of lines and with the active conversation, not with the file. Nothing is changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -16,7 +16,9 @@ use crate::model::message::{Message, Origin, ToolInput};
 use crate::product::error::Error;
 
 use super::convert;
-use super::entry::{GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, SummaryLine, VERSION};
+use super::entry::{
+    GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, RefusedLine, SummaryLine, VERSION,
+};
 use super::name;
 use super::tree::{NodeKind, Tree};
 use crate::product::permission::{Decision, Grant};
@@ -34,6 +36,8 @@ pub struct Loaded {
     pub grant: Option<Grant>,
     /// The model that answers next.
     pub origin: Origin,
+    /// The ids of pictures that a provider refused.
+    pub refused: BTreeSet<String>,
     /// Damaged lines; a first line that is missing is one.
     pub broken: usize,
     /// Whether the last line has no line break.
@@ -130,7 +134,7 @@ impl Loaded {
         }
         let (broken, midline) = (reader.broken() + usize::from(missing), reader.midline());
         drop(reader);
-        let Scan { header, tree, spans, name, grant, origin } = scan;
+        let Scan { header, tree, spans, name, grant, origin, refused } = scan;
         let header = match header {
             Some(header) => header,
             // The first line is damaged or missing, and what follows is nothing but ours.
@@ -139,7 +143,7 @@ impl Loaded {
         };
         let origin =
             origin.unwrap_or_else(|| Origin { provider: header.provider.clone(), model: header.model.clone() });
-        Ok(Self { header, tree, name, grant, origin, broken, midline, file, spans })
+        Ok(Self { header, tree, name, grant, origin, refused, broken, midline, file, spans })
     }
 
     /// The id: that of the file's name, which a copy keeps unique, else that of the header.
@@ -235,6 +239,7 @@ struct Scan {
     name: Option<String>,
     grant: Option<Grant>,
     origin: Option<Origin>,
+    refused: BTreeSet<String>,
 }
 
 impl Scan {
@@ -268,6 +273,10 @@ impl Scan {
                     Some(GrantLine { mode: Decision::Ask }) => None,
                     None => self.grant,
                 };
+                return;
+            }
+            Kind::Refused => {
+                self.refused.extend(parsed(text).map(|RefusedLine { pictures }| pictures).unwrap_or_default());
                 return;
             }
             Kind::Model => {

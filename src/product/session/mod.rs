@@ -16,7 +16,7 @@ pub mod recording;
 pub mod store;
 pub mod tree;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::product::error::Error;
 
 use crate::product::permission::Decision;
 use convert::Place;
-use entry::{GrantLine, MessageLine, ModelLine};
+use entry::{GrantLine, MessageLine, ModelLine, RefusedLine};
 use log::{Log, Sync};
 
 /// One conversation, as far as keeping it goes.
@@ -47,11 +47,21 @@ pub struct Session {
     origin: Option<Origin>,
     price: Option<Price>,
     answered: HashSet<String>,
+    refused: BTreeSet<String>,
 }
 
 impl Session {
     fn new(log: Log, clock: Clock) -> Self {
-        Self { log, clock, last: None, next_id: 1, origin: None, price: None, answered: HashSet::new() }
+        Self {
+            log,
+            clock,
+            last: None,
+            next_id: 1,
+            origin: None,
+            price: None,
+            answered: HashSet::new(),
+            refused: BTreeSet::new(),
+        }
     }
 
     /// A session that is never written, with an id like any other.
@@ -139,6 +149,21 @@ impl Session {
         self.origin = Some(origin.clone());
         let Origin { provider, model } = origin.clone();
         self.append_aside(&ModelLine { provider, model })
+    }
+
+    /// Keeps that these pictures, by their ids, are not sent again.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_refused(&mut self, pictures: impl IntoIterator<Item = String>) -> Result<(), Error> {
+        let pictures: Vec<_> = pictures.into_iter().filter(|id| self.refused.insert(id.clone())).collect();
+        if pictures.is_empty() { Ok(()) } else { self.append_aside(&RefusedLine { pictures }) }
+    }
+
+    /// The ids of the pictures that are not sent again.
+    pub fn refused(&self) -> impl Iterator<Item = &String> {
+        self.refused.iter()
     }
 
     /// Brings to the disk what was appended: at once by [`Sync::run`], or beside on another thread.

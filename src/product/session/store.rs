@@ -143,7 +143,8 @@ impl Store {
         }
         let session = if locked {
             let id = loaded.id(&path);
-            let session = Session::new(Log::open(file, path.clone(), id, loaded.midline), self.clock);
+            let mut session = Session::new(Log::open(file, path.clone(), id, loaded.midline), self.clock);
+            session.refused.clone_from(&loaded.refused);
             session.follow(&loaded, &messages)
         } else {
             let fork = self.fork(&loaded, &path, &line, cwd).map_err(cannot)?;
@@ -151,6 +152,7 @@ impl Store {
             if let Some(mode) = grant {
                 fork.append_grant(mode)?;
             }
+            fork.append_refused(loaded.refused.iter().cloned())?;
             let reason = if writable { "is open in another process" } else { "cannot be written" };
             let text = format!("Session {} {reason}; this goes on in a copy, {}.", loaded.id(&path), fork.id());
             notices.push(Notice::new(NoticeCode::Session, text));

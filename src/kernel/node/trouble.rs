@@ -1,0 +1,121 @@
+//! What is done about an attempt that failed: the conversation is mended, it is made again, another model takes over, or
+//! the task ends. Also the bill of those that did not fail.
+
+use super::words::{self, trouble};
+use super::{Effects, Node, Phase, notice};
+use crate::base::text::numbers;
+use crate::kernel::effect::Effect;
+use crate::kernel::event::{Event, Notice, NoticeCode};
+use crate::kernel::retry::{self, Decision, Retries};
+use crate::model::ModelInfo;
+use crate::model::error::{ErrorKind, ModelError};
+use crate::model::request::ToolChoice;
+use crate::model::usage::Usage;
+
+impl Node {
+    /// Counts what an answer took. Returns what it cost, in US dollars.
+    pub(super) fn charge(&mut self, usage: &Usage) -> Option<f64> {
+        let cost = self.info.price.map(|price| price.cost(usage));
+        self.task.usage += *usage;
+        self.task.cost = self.task.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
+        cost
+    }
+
+    /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.
+    pub(super) fn overflow(&mut self, usage: &Usage) -> Option<String> {
+        let (window, sent) = (self.info.window?, usage.context() - usage.output);
+        if sent <= window || std::mem::replace(&mut self.task.overflown, true) {
+            return None;
+        }
+        Some(words::overflown(&self.info.label, sent, window))
+    }
+
+    /// Takes out of the conversation what the provider refused. Returns whether there was anything: then it is worth asking
+    /// again at once.
+    pub(super) fn mended(&mut self, error: &ModelError, shown: bool, effects: &mut Effects) -> bool {
+        let text = match error.kind {
+            ErrorKind::Seal if self.drop_reasoning() => words::unsealed(&error.message),
+            ErrorKind::Picture => {
+                let pictures = self.drop_pictures();
+                if pictures.is_empty() {
+                    return false;
+                }
+                let text = words::refused(pictures.len(), &error.message);
+                effects.push(Effect::Refuse(pictures));
+                text
+            }
+            ErrorKind::Seal
+            | ErrorKind::Auth
+            | ErrorKind::RateLimit
+            | ErrorKind::Overload
+            | ErrorKind::Network
+            | ErrorKind::Timeout
+            | ErrorKind::Context
+            | ErrorKind::Refused
+            | ErrorKind::InvalidRequest
+            | ErrorKind::Empty
+            | ErrorKind::Length
+            | ErrorKind::Cancelled
+            | ErrorKind::Internal => return false,
+        };
+        effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));
+        true
+    }
+
+    /// Lets the next model in line go on, or gives up where there is none.
+    pub(super) fn next_model(
+        &mut self,
+        info: Option<ModelInfo>,
+        passed_over: Vec<String>,
+        choice: ToolChoice,
+        error: ModelError,
+        shown: bool,
+        effects: &mut Effects,
+    ) -> Phase {
+        for why in passed_over {
+            notice(NoticeCode::Fallback, why, effects);
+        }
+        let Some(info) = info else { return self.fail(error, effects) };
+        let text = words::succeeded(&self.info.origin, &info.origin, &error);
+        effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Fallback, text, restart: shown })));
+        self.set_model(info);
+        // The same turn, announced anew: another model takes it over.
+        effects.push(Effect::Emit(self.turn_started(self.task.turns.saturating_sub(1))));
+        effects.push(Effect::Ask(choice));
+        Phase::Asking { choice, retries: Retries::default() }
+    }
+
+    /// An attempt failed: another one, perhaps after a wait or of another model, or the end.
+    pub(super) fn failed(
+        &mut self,
+        error: &ModelError,
+        choice: ToolChoice,
+        retries: Retries,
+        shown: bool,
+        dice: f64,
+        effects: &mut Effects,
+    ) -> Phase {
+        if self.mended(error, shown, effects) {
+            effects.push(Effect::Ask(choice));
+            return Phase::Asking { choice, retries };
+        }
+        match retry::decide(&self.settings.retry, retries, error, dice) {
+            Decision::Again { wait, number, allowed } => {
+                let text = format!(
+                    "{}, trying again in {} ({number} of {allowed}): {}",
+                    trouble(error.kind),
+                    numbers::wait(wait),
+                    error.message
+                );
+                effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Retry, text, restart: shown })));
+                effects.push(Effect::Wait(wait));
+                Phase::Asking { choice, retries: retries.after(error.kind) }
+            }
+            Decision::GiveUp(error) if error.kind.is_outage() => {
+                effects.push(Effect::NextModel);
+                Phase::Changing { choice, error, shown }
+            }
+            Decision::GiveUp(error) => self.fail(error, effects),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The models that go on when the one in use fails, in the order of the settings, each built when its turn comes.
+//!
+//! Decides nothing about when that is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::base::cancel::Cancel;
+use crate::base::env::Env;
+use crate::kernel::succession::{Next, Nobody, Successors};
+use crate::model::Model;
+use crate::product::config::Loaded;
+use crate::product::error::Error;
+use crate::product::provider::Choice;
+use crate::product::provider::choose::choose_named;
+
+/// Models that wait for their turn.
+struct Line {
+    /// As `model` spells them.
+    waiting: VecDeque<String>,
+    made_of: Arc<MadeOf>,
+}
+
+/// What a model is made of.
+struct MadeOf {
+    loaded: Loaded,
+    env: Env,
+    start: Choice,
+    /// Whether a model without a known price is passed over.
+    by_price: bool,
+}
+
+/// Those behind `start`. With `by_price`, a budget is to be kept that an unknown price would break.
+pub(super) fn behind(start: &Choice, loaded: &Loaded, env: &Env, by_price: bool) -> Box<dyn Successors> {
+    if start.fallbacks.is_empty() {
+        return Box::new(Nobody);
+    }
+    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), by_price };
+    Box::new(Line { waiting: start.fallbacks.iter().cloned().collect(), made_of: Arc::new(made_of) })
+}
+
+impl Successors for Line {
+    fn next(&mut self) -> Next<'_> {
+        Box::pin(async {
+            let spec = self.waiting.pop_front()?;
+            let (made_of, wanted) = (Arc::clone(&self.made_of), spec.clone());
+            let cancel = Cancel::new();
+            let _thrown = Thrown(cancel.clone());
+            // A key may be a command's to tell, and a server of this machine is asked what it has.
+            let built = tokio::task::spawn_blocking(move || made_of.build(&wanted, &cancel)).await;
+            Some(match built {
+                Ok(Ok(model)) => Ok(model),
+                Ok(Err(error)) => Err(format!("{spec} cannot go on: {error}")),
+                Err(_) => Err(format!("{spec} cannot go on: it could not be built")),
+            })
+        })
+    }
+}
+
+impl MadeOf {
+    fn build(&self, spec: &str, cancel: &Cancel) -> Result<Arc<dyn Model>, Error> {
+        let Self { loaded, env, start, by_price } = self;
+        let choice = choose_named(loaded, env, cancel, spec, start)?;
+        if *by_price && choice.info.price.is_none() {
+            return Err(Error::usage("max_cost is set, and its price is unknown"));
+        }
+        Ok(super::model(&choice, loaded, env)?.model)
+    }
+}
+
+/// Throws its switch when nobody waits any more.
+struct Thrown(Cancel);
+
+impl Drop for Thrown {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
