@@ -208,6 +208,16 @@ pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) ->
     Ok(choice.notices.iter().cloned().chain(notice).collect())
 }
 
+/// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs.
+///
+/// # Errors
+///
+/// As [`switch`], but for the session.
+pub fn answering(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
+    let Asked { model, recorded: _, notice } = model(choice, loaded, env)?;
+    Ok((model, choice.notices.iter().cloned().chain(notice).collect()))
+}
+
 /// A gate, and what it goes by where that may change.
 struct Gated {
     gate: Box<dyn Gate>,

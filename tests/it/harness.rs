@@ -28,7 +28,7 @@ fn listen(server: &Server, body: &Value) -> String {
 
 fn begin(server: &Server, wire: Wire, key: &str, body: &Value) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-    let (body, path) = (body.to_string(), wire.path());
+    let (body, path) = (body.to_string(), wire.path("m"));
     let (header, value) = wire.key_header(key);
     let head = format!(
         "POST {path} HTTP/1.1\r\n{header}: {value}\r\nAnthropic-Version: 1\r\nContent-Length: {}\r\n\r\n",
@@ -84,6 +84,15 @@ fn legal_conversations_are_no_problem() {
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "s"}, {"type": "tool_use", "id": "a", "name": "x", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}, {"type": "text", "text": "and"}]}]);
     assert_eq!(problems(Wire::Anthropic, &[json!({"model": "m", "max_tokens": 9, "messages": blocks})]), "");
+    let input = json!([{"role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "s"},
+        {"type": "function_call", "call_id": "a", "name": "x", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "x"}]);
+    assert_eq!(problems(Wire::Responses, &[json!({"model": "m", "store": false, "input": input})]), "");
+    let contents = json!([{"role": "user", "parts": [{"text": "hi"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "x", "args": {}}, "thoughtSignature": "s"}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "a", "name": "x", "response": {"output": "x"}}}]}]);
+    assert_eq!(problems(Wire::Gemini, &[json!({"contents": contents})]), "");
 }
 
 #[test]
@@ -103,6 +112,18 @@ fn illegal_conversations_are_caught() {
         let found = problems(Wire::Chat, &[chat(messages)]);
         assert!(found.contains(expected), "{expected:?} is not in {found:?}");
     }
+    let input = json!([{"role": "user", "content": "hi"}, {"type": "reasoning", "id": "rs_1"}]);
+    let found = problems(
+        Wire::Responses,
+        &[json!({"model": "m", "input": input, "tools": [{"type": "function", "function": {}}]})],
+    );
+    let expected = ["would be stored", "nobody can read", "without what followed", "not flat"];
+    assert!(expected.iter().all(|text| found.contains(text)), "{found}");
+    let contents =
+        json!([{"role": "model", "parts": [{"text": "hm", "thought": true}, {"text": " "}, {"inlineData": {}}]}]);
+    let found = problems(Wire::Gemini, &[json!({"contents": contents})]);
+    let expected = ["where user is due", "end with the user", "is sent back", "an empty text", "a part"];
+    assert!(expected.iter().all(|text| found.contains(text)), "{found}");
     let orphan = json!({"model": "m", "messages": [{"role": "assistant", "content": "yes"}]});
     let found = problems(Wire::Anthropic, &[orphan]);
     assert!(
@@ -198,7 +219,9 @@ fn the_wires_carry_all_parts_of_an_answer() {
     let split = calls([Call::new("c1", "write_file", json!({"path": "ä"})).in_pieces_of(4)]).thought("Why?", "SEAL");
     let expected = [
         (Wire::Chat, ["reasoning_content", "\"length\"", "[DONE]", "{\\\"pa"]),
+        (Wire::Responses, ["reasoning_summary_text.delta", "max_output_tokens", "response.incomplete", "SEAL"]),
         (Wire::Anthropic, ["thinking_delta", "max_tokens", "message_stop", "SEAL"]),
+        (Wire::Gemini, ["\"thought\":true", "MAX_TOKENS", "usageMetadata", "SEAL"]),
     ];
     for (wire, texts) in expected {
         let server = Server::start(KEY);

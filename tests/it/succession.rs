@@ -21,7 +21,7 @@ fn the_next_model_goes_on_within_the_task_and_after_it() {
     let run = host.task("go").with(&["--api-key", KEY]).run().ok();
     assert_eq!(run.result()["text"], "done");
     let asked: Vec<_> = (0..3).map(|number| host.request(number)).collect();
-    let models: Vec<_> = asked.iter().map(|request| request.body["model"].as_str().unwrap()).collect();
+    let models: Vec<_> = asked.iter().map(|request| request.model()).collect();
     assert_eq!(models, [MODEL, MODEL, "other-model"]);
     assert_eq!(asked[2].header("authorization"), "Bearer other-key-4471a0");
     let told = run.notices("fallback");

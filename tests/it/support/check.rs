@@ -118,10 +118,11 @@ fn equal(before: &Turn, now: &Turn) -> bool {
 
 /// Whether a message is the same with more behind it: some wires put what the user says next into the same message.
 fn extends(before: &Turn, now: &Turn) -> bool {
-    match (canonical(&before.wire)["content"].as_array(), canonical(&now.wire)["content"].as_array()) {
-        (Some(one), Some(two)) => before.role == now.role && two.starts_with(one),
-        (None | Some(_), _) => false,
-    }
+    let (before_wire, now_wire) = (canonical(&before.wire), canonical(&now.wire));
+    let pieces = ["content", "parts"]
+        .into_iter()
+        .find_map(|key| Some((before_wire[key].as_array()?, now_wire[key].as_array()?)));
+    before.role == now.role && pieces.is_some_and(|(one, two)| two.starts_with(one))
 }
 
 fn schemas(conversation: &Conversation) -> Vec<(&str, String)> {

@@ -13,6 +13,7 @@ pub type Headers = BTreeMap<String, String>;
 /// One recorded request.
 pub struct Request {
     pub wire: Wire,
+    pub model: String,
     pub headers: Headers,
     pub body: Value,
     pub arrived: Instant,
@@ -80,7 +81,7 @@ impl Turn {
 
 impl Request {
     pub fn model(&self) -> &str {
-        self.body["model"].as_str().unwrap_or_default()
+        &self.model
     }
 
     pub fn header(&self, name: &str) -> &str {

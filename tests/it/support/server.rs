@@ -194,9 +194,10 @@ fn record(wire: Wire, incoming: Incoming, shared: &Shared) -> (Arc<Request>, usi
         problems.push(format!("the body is no JSON: {error}"));
         Value::Null
     });
+    let model = wire.model(&incoming.path, &body);
     let conversation = wire.read(&incoming.headers, &body, &mut problems);
     check::conversation(&conversation, &mut problems);
-    let request = Arc::new(Request { wire, headers: incoming.headers, body, arrived, conversation });
+    let request = Arc::new(Request { wire, model, headers: incoming.headers, body, arrived, conversation });
     if request.model().is_empty() {
         problems.push("no model".into());
     }

@@ -2,6 +2,8 @@
 
 mod anthropic;
 mod chat;
+mod gemini;
+mod responses;
 
 use serde_json::{Value, json};
 
@@ -12,7 +14,9 @@ use super::request::{Conversation, Headers};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     Chat,
+    Responses,
     Anthropic,
+    Gemini,
 }
 
 /// The server-sent events of one answer.
@@ -24,18 +28,35 @@ pub struct Frames {
 }
 
 impl Wire {
+    /// Those the program speaks.
     pub const ALL: [Self; 2] = [Self::Chat, Self::Anthropic];
 
     /// The wire that a request's path belongs to.
     pub fn of_path(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or(path);
-        Self::ALL.into_iter().find(|wire| path == wire.path())
+        match path {
+            "/v1/chat/completions" => Some(Self::Chat),
+            "/v1/responses" => Some(Self::Responses),
+            "/v1/messages" => Some(Self::Anthropic),
+            _ => gemini_model(path).map(|_| Self::Gemini),
+        }
     }
 
-    pub fn path(self) -> &'static str {
+    /// Where a request for a model goes.
+    pub fn path(self, model: &str) -> String {
         match self {
-            Self::Chat => "/v1/chat/completions",
-            Self::Anthropic => "/v1/messages",
+            Self::Chat => "/v1/chat/completions".to_owned(),
+            Self::Responses => "/v1/responses".to_owned(),
+            Self::Anthropic => "/v1/messages".to_owned(),
+            Self::Gemini => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+        }
+    }
+
+    /// The model that a request is for.
+    pub fn model(self, path: &str, body: &Value) -> String {
+        match self {
+            Self::Chat | Self::Responses | Self::Anthropic => text(&body["model"]),
+            Self::Gemini => gemini_model(path).unwrap_or_default().to_owned(),
         }
     }
 
@@ -43,13 +64,16 @@ impl Wire {
     pub fn api(self) -> &'static str {
         match self {
             Self::Chat => "openai-completions",
+            Self::Responses => "openai-responses",
             Self::Anthropic => "anthropic-messages",
+            Self::Gemini => "google-generative-ai",
         }
     }
 
     pub fn base_url(self, port: u16) -> String {
         match self {
-            Self::Chat => format!("http://127.0.0.1:{port}/v1"),
+            Self::Chat | Self::Responses => format!("http://127.0.0.1:{port}/v1"),
+            Self::Gemini => format!("http://127.0.0.1:{port}/v1beta"),
             Self::Anthropic => format!("http://127.0.0.1:{port}"),
         }
     }
@@ -57,8 +81,9 @@ impl Wire {
     /// The header a key belongs into, and what stands there.
     pub fn key_header(self, key: &str) -> (&'static str, String) {
         match self {
-            Self::Chat => ("authorization", format!("Bearer {key}")),
+            Self::Chat | Self::Responses => ("authorization", format!("Bearer {key}")),
             Self::Anthropic => ("x-api-key", key.to_owned()),
+            Self::Gemini => ("x-goog-api-key", key.to_owned()),
         }
     }
 
@@ -66,14 +91,19 @@ impl Wire {
     pub fn frames(self, reply: &Reply, serial: usize) -> Frames {
         match self {
             Self::Chat => chat::frames(reply, serial),
+            Self::Responses => responses::frames(reply, serial),
             Self::Anthropic => anthropic::frames(reply, serial),
+            Self::Gemini => gemini::frames(reply, serial),
         }
     }
 
     /// The body of an HTTP error.
     pub fn failure(self, failure: Failure, message: &str) -> Value {
         match self {
-            Self::Chat => json!({"error": {"message": message, "type": chat::failure_type(failure), "code": null}}),
+            Self::Chat | Self::Responses => {
+                json!({"error": {"message": message, "type": chat::failure_type(failure), "code": null}})
+            }
+            Self::Gemini => gemini::failure(failure, message),
             Self::Anthropic => {
                 json!({"type": "error", "error": {"type": anthropic::failure_type(failure), "message": message}})
             }
@@ -83,7 +113,8 @@ impl Wire {
     /// An error within a stream.
     pub fn failure_frame(self, failure: Failure, message: &str) -> String {
         match self {
-            Self::Chat => data(&self.failure(failure, message)),
+            Self::Chat | Self::Gemini => data(&self.failure(failure, message)),
+            Self::Responses => responses::failure_frame(failure, message),
             Self::Anthropic => anthropic::event(&self.failure(failure, message)),
         }
     }
@@ -92,9 +123,17 @@ impl Wire {
     pub fn read(self, headers: &Headers, body: &Value, problems: &mut Vec<String>) -> Conversation {
         match self {
             Self::Chat => chat::read(body, problems),
+            Self::Responses => responses::read(body, problems),
             Self::Anthropic => anthropic::read(headers, body, problems),
+            Self::Gemini => gemini::read(body, problems),
         }
     }
+}
+
+/// The model in the path of a request to Google.
+fn gemini_model(path: &str) -> Option<&str> {
+    let path = path.split('?').next().unwrap_or(path);
+    path.strip_prefix("/v1beta/models/")?.strip_suffix(":streamGenerateContent")
 }
 
 fn data(value: &Value) -> String {
