@@ -120,6 +120,10 @@ impl Complaint {
         if spelled(SEAL_WORDS) || says(SEAL_TEXTS) {
             return (ErrorKind::Seal, false);
         }
+        // Codes such as `image_too_large` come without a status inside a stream.
+        if matches!(status, 0 | 400) && !limited && spelled(PICTURE_WORDS) {
+            return (ErrorKind::Picture, false);
+        }
         // A server without the part that reads pictures reports a failure of its own.
         if (400..=500).contains(&status) && !matches!(status, 401 | 402 | 404) && !limited && about_a_picture(&text) {
             return (ErrorKind::Picture, false);
@@ -219,6 +223,8 @@ const SEAL_TEXTS: &[&str] = &[
     "missing a thought_signature",
 ];
 
+/// All codes of the responses wire about pictures hold it.
+const PICTURE_WORDS: &[&str] = &["image"];
 /// Words about a picture, and words of a refusal: one of each makes it likely that a picture is at fault.
 const PICTURE_NOUNS: &[&str] = &["image", "picture", "multimodal", "mmproj", "vision"];
 const PICTURE_REFUSALS: &[&str] = &[
@@ -370,6 +376,10 @@ mod tests {
             (200, anthropic("authentication_error", "x"), Auth, false),
             (200, anthropic("invalid_request_error", "x"), InvalidRequest, false),
             (200, json!({"error": "something"}), Overload, true),
+            (200, json!({"type": "error", "code": "image_too_large", "message": "x"}), Picture, false),
+            (200, json!({"type": "error", "code": "server_is_overloaded", "message": "x"}), Overload, true),
+            (200, json!({"error": {"code": "insufficient_quota", "message": "x"}}), Auth, false),
+            (200, json!({"error": {"code": "context_length_exceeded", "message": "x"}}), Context, false),
             (
                 200,
                 json!({"object": "error", "message": "maximum context length is 5 tokens", "code": 400}),
