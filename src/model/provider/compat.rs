@@ -9,7 +9,8 @@ use crate::base::text::likeness::closest;
 
 use super::ids::IdStyle;
 
-/// The differences, as facts. Chat completions has most of them; Anthropic's wire reads `cache_marks` and `adaptive`.
+/// The differences, as facts. Chat completions has most of them; the responses wire reads `effort`, `reasoning_back`,
+/// `prompt_cache_key` and `reasoning_summary`, Anthropic's `cache_marks` and `adaptive`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compat {
     /// Calls written as text are taken as calls.
@@ -40,6 +41,8 @@ pub struct Compat {
     pub cache_top: bool,
     /// Reasoning may come inline, between `<think>` and `</think>` at the start of the answer.
     pub think_tags: bool,
+    /// The responses wire: a summary of the reasoning is asked for, which `OpenAI` grants verified organizations only.
+    pub reasoning_summary: bool,
     /// Anthropic's wire: whether the model reasons adaptively instead of by budget; by the model's name if not given.
     pub adaptive: Option<bool>,
 }
@@ -99,6 +102,7 @@ impl Default for Compat {
             cache_marks: true,
             cache_top: false,
             think_tags: true,
+            reasoning_summary: true,
             adaptive: None,
         }
     }
@@ -238,6 +242,7 @@ impl Compat {
             "cache_marks" => self.cache_marks = flag(key, value)?,
             "cache_top" => self.cache_top = flag(key, value)?,
             "think_tags" => self.think_tags = flag(key, value)?,
+            "reasoning_summary" => self.reasoning_summary = flag(key, value)?,
             "adaptive" => self.adaptive = Some(flag(key, value)?),
             unknown => return Err(unknown_key(unknown)),
         }
@@ -261,6 +266,7 @@ pub const KEYS: &[&str] = &[
     "cache_marks",
     "cache_top",
     "think_tags",
+    "reasoning_summary",
     "adaptive",
 ];
 

@@ -9,6 +9,7 @@ pub mod failure;
 pub mod halves;
 pub mod ids;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod think;
 
 use std::borrow::Cow;
@@ -27,6 +28,8 @@ use halves::Halves;
 pub enum Wire {
     /// Chat completions.
     Chat,
+    /// `OpenAI`'s responses.
+    Responses,
     /// Anthropic's messages.
     Anthropic,
 }
@@ -36,8 +39,9 @@ impl Wire {
     pub fn of(api: Api) -> Option<Self> {
         match api {
             Api::OpenaiCompletions => Some(Self::Chat),
+            Api::OpenaiResponses => Some(Self::Responses),
             Api::AnthropicMessages => Some(Self::Anthropic),
-            Api::OpenaiResponses | Api::GoogleGenerativeAi | Api::Replay => None,
+            Api::GoogleGenerativeAi | Api::Replay => None,
         }
     }
 
@@ -46,6 +50,7 @@ impl Wire {
     pub fn path(self, base: &str) -> String {
         let (end, optional) = match self {
             Self::Chat => (openai_chat::PATH, ""),
+            Self::Responses => (openai_responses::PATH, ""),
             Self::Anthropic => (anthropic::PATH, anthropic::OPTIONAL_PATH),
         };
         let base = base.trim_end_matches('/');
@@ -58,6 +63,7 @@ impl Wire {
     pub fn headers(self, key: Option<&str>) -> Vec<Header> {
         match self {
             Self::Chat => openai_chat::headers(key),
+            Self::Responses => openai_responses::headers(key),
             Self::Anthropic => anthropic::headers(key),
         }
     }
@@ -70,6 +76,7 @@ impl Wire {
     pub fn encode(self, request: &Request, info: &ModelInfo, compat: &Compat) -> Result<Vec<u8>, ModelError> {
         let body = match self {
             Self::Chat => openai_chat::encode(request, info, compat),
+            Self::Responses => openai_responses::encode(request, info, compat),
             Self::Anthropic => anthropic::encode(request, info, compat),
         };
         body.map_err(|error| ModelError::new(ErrorKind::Internal, format!("the request cannot be written: {error}")))
@@ -79,6 +86,7 @@ impl Wire {
     pub fn decoder(self, compat: &Compat) -> Decoder {
         let wire = match self {
             Self::Chat => Reading::Chat(Box::new(openai_chat::Decoder::new(compat))),
+            Self::Responses => Reading::Responses(Box::default()),
             Self::Anthropic => Reading::Anthropic(Box::default()),
         };
         Decoder { wire, halves: Halves::default() }
@@ -138,6 +146,7 @@ pub struct Decoder {
 #[derive(Debug)]
 enum Reading {
     Chat(Box<openai_chat::Decoder>),
+    Responses(Box<openai_responses::Decoder>),
     Anthropic(Box<anthropic::Decoder>),
 }
 
@@ -155,6 +164,7 @@ impl Decoder {
         let data = &self.halves.join(data);
         let (progress, held) = match &mut self.wire {
             Reading::Chat(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
+            Reading::Responses(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
             Reading::Anthropic(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
         };
         if held > REPLY_BYTES { Err(failure::too_long()) } else { Ok(progress) }
@@ -164,6 +174,7 @@ impl Decoder {
     pub fn progress(&self) -> Progress {
         match &self.wire {
             Reading::Chat(decoder) => decoder.progress(),
+            Reading::Responses(decoder) => decoder.progress(),
             Reading::Anthropic(decoder) => decoder.progress(),
         }
     }
@@ -180,6 +191,7 @@ impl Decoder {
         }
         let mut reply = match self.wire {
             Reading::Chat(decoder) => decoder.finish(deltas)?,
+            Reading::Responses(decoder) => decoder.finish(),
             Reading::Anthropic(decoder) => decoder.finish(),
         };
         reply.content.retain(|part| !is_blank_call(part));

@@ -119,6 +119,7 @@ fn corpus() -> Vec<(String, Wire, Vec<u8>)> {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let wire = match name.split('-').next() {
                 Some("chat") => Wire::Chat,
+                Some("responses") => Wire::Responses,
                 Some("anthropic") => Wire::Anthropic,
                 other => panic!("no wire is named {other:?}"),
             };
@@ -205,6 +206,16 @@ proptest! {
         frames.extend(pieces.iter().map(|piece| chat(json!({ "arguments": piece }))));
         frames.push(json!({"choices": [{"finish_reason": "tool_calls"}]}).to_string());
         prop_assert_eq!(read(Wire::Chat, &Compat::default(), &frames).reply.unwrap().content, expected.clone());
+        let responses = |kind: &str, more: Value| {
+            let mut event = json!({"type": kind, "output_index": 0});
+            event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            event.to_string()
+        };
+        let begun = json!({"item": {"type": "function_call", "call_id": "a", "name": "f", "arguments": ""}});
+        let mut frames = vec![responses("response.output_item.added", begun)];
+        frames.extend(pieces.iter().map(|piece| responses("response.function_call_arguments.delta", json!({ "delta": piece }))));
+        frames.push(responses("response.completed", json!({"response": {"output": []}})));
+        prop_assert_eq!(read(Wire::Responses, &Compat::default(), &frames).reply.unwrap().content, expected.clone());
         let mut frames = vec![json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "a", "name": "f", "input": {}}}).to_string()];
         frames.extend(pieces.iter().map(|piece| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": piece}}).to_string()));
         frames.push(json!({"type": "message_stop"}).to_string());
