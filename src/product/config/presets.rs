@@ -30,7 +30,13 @@ pub const PRESETS: &[Preset] = &[
         model: Some("claude-sonnet-4-5"),
         variable: Some("ANTHROPIC_API_KEY"),
     },
-    cloud("openai", "https://api.openai.com/v1", "gpt-5", "OPENAI_API_KEY"),
+    Preset {
+        name: "openai",
+        base_url: "https://api.openai.com/v1",
+        api: Api::OpenaiResponses,
+        model: Some("gpt-5"),
+        variable: Some("OPENAI_API_KEY"),
+    },
     // Google's own OpenAI-compatible door.
     cloud("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-pro", "GEMINI_API_KEY"),
     cloud("openrouter", "https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", "OPENROUTER_API_KEY"),

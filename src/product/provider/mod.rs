@@ -162,8 +162,8 @@ fn unknown(name: &str, values: &Values) -> Error {
 /// Wires whose adapters exist.
 fn built(api: Option<Api>, name: &str, place: &str) -> Result<Api, Error> {
     match api {
-        Some(api @ (Api::OpenaiCompletions | Api::AnthropicMessages)) => Ok(api),
-        Some(api @ (Api::OpenaiResponses | Api::GoogleGenerativeAi)) => {
+        Some(api @ (Api::OpenaiCompletions | Api::OpenaiResponses | Api::AnthropicMessages)) => Ok(api),
+        Some(api @ Api::GoogleGenerativeAi) => {
             let message = format!("{place}: `providers.{name}.api`: {} is not built yet", api.as_str());
             Err(Error::usage(message).hint("most providers speak `openai-completions` too"))
         }
