@@ -72,7 +72,7 @@ pub fn of_status(status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
     } else if complaint.message.trim().is_empty() && complaint.words.is_empty() {
         error.message = format!("HTTP {status}: {}", reason(status));
     }
-    error.retry_after = retry_after(headers, Clock::System.now_ms());
+    error.retry_after = retry_after(headers, Clock::System.now_ms()).or(error.retry_after);
     match headers.get("x-should-retry").map(reqwest::header::HeaderValue::as_bytes) {
         Some(b"true") => error.retryable = true,
         Some(b"false") => error.retryable = false,

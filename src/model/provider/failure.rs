@@ -2,6 +2,8 @@
 //!
 //! Pure: reads neither headers nor connections, and decides nothing about trying again beyond the flag.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::base::text::{clean, cut};
@@ -19,6 +21,8 @@ pub struct Complaint {
     pub words: Vec<String>,
     /// The message for people.
     pub message: String,
+    /// How long to wait, where it is said here.
+    pub wait: Option<Duration>,
 }
 
 impl Complaint {
@@ -69,6 +73,7 @@ impl Complaint {
                         Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => {}
                     }
                 }
+                complaint.details(object.get("details"));
                 let said = ["message", "msg", "detail", "error"].into_iter().find_map(|name| text_of(error, name));
                 complaint.message = said.unwrap_or_default();
                 // OpenRouter says "Provider returned error" and hides the provider's own words in here.
@@ -79,6 +84,24 @@ impl Complaint {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => complaint.message = error.to_string(),
         }
         complaint
+    }
+
+    /// Google's details: how long to wait, and whether what is used up comes back within minutes.
+    fn details(&mut self, details: Option<&Value>) {
+        for detail in details.and_then(Value::as_array).into_iter().flatten() {
+            let kind = detail.get("@type").and_then(Value::as_str).unwrap_or_default();
+            if kind.ends_with("google.rpc.RetryInfo") {
+                let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(|delay| delay.strip_suffix('s'));
+                let seconds = delay.and_then(|seconds| seconds.parse().ok());
+                self.wait = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            } else if kind.ends_with("google.rpc.QuotaFailure") {
+                let violations = detail.get("violations").and_then(Value::as_array).into_iter().flatten();
+                let mut ids = violations.filter_map(|violation| violation.get("quotaId").and_then(Value::as_str));
+                if ids.any(|id| id.contains("PerDay")) {
+                    self.words.push(DAILY_QUOTA.to_owned());
+                }
+            }
+        }
     }
 
     /// The error this complaint amounts to. Its message is one line, at most a few hundred characters.
@@ -94,7 +117,7 @@ impl Complaint {
             Some(status) => format!("HTTP {status}: {said}"),
             None => format!("the provider reports: {said}"),
         };
-        ModelError { kind, message, retryable, retry_after: None }
+        ModelError { kind, message, retryable, retry_after: self.wait.filter(|_| retryable) }
     }
 
     fn judge(&self) -> (ErrorKind, bool) {
@@ -129,7 +152,8 @@ impl Complaint {
             return (ErrorKind::Picture, false);
         }
         if limited {
-            return (ErrorKind::RateLimit, true);
+            // What is used up for today does not come back by waiting.
+            return (ErrorKind::RateLimit, !named(&[DAILY_QUOTA]));
         }
         if status == 401 || status == 403 || spelled(AUTH_WORDS) || says(AUTH_TEXTS) {
             return (ErrorKind::Auth, false);
@@ -139,11 +163,12 @@ impl Complaint {
         }
         match status {
             408 => (ErrorKind::Timeout, true),
+            504 if spelled(&["deadline_exceeded"]) => (ErrorKind::Timeout, true),
             409 | 500.. => (ErrorKind::Overload, true),
             413 => (ErrorKind::Context, false),
             300.. => (ErrorKind::InvalidRequest, false),
             // An error without a status: inside a stream, or behind HTTP 200.
-            _ if spelled(&["timeout"]) => (ErrorKind::Timeout, true),
+            _ if spelled(&["timeout", "deadline_exceeded"]) => (ErrorKind::Timeout, true),
             _ if spelled(INVALID_WORDS) => (ErrorKind::InvalidRequest, false),
             // What is not understood may pass, as with a status of 5xx.
             _ => (ErrorKind::Overload, true),
@@ -153,6 +178,8 @@ impl Complaint {
 
 // Sources of these lists: the providers' documents on errors, and what their servers were seen to answer.
 const RATE_WORDS: &[&str] = &["rate_limit", "ratelimit", "slow_down", "too_many_requests", "resource_exhausted"];
+/// Our own word for a limit of Google's that counts by the day.
+const DAILY_QUOTA: &str = "daily quota";
 const RATE_TEXTS: &[&str] = &["rate limit", "rate-limit", "too many requests", "per minute", "per min "];
 /// z.ai reports accounts without balance or plan as HTTP 429 with one of these codes.
 const QUOTA_CODES: &[&str] = &["1110", "1111", "1112", "1113", "1121", "1308", "1309", "1310"];
@@ -394,6 +421,35 @@ mod tests {
     }
 
     #[test]
+    fn googles_details_tell_how_long_to_wait() {
+        let exhausted = |quota: &str, delay: &str| {
+            let body = json!([{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED",
+                "message": "You exceeded your current quota, please check your plan and billing details.",
+                "details": [
+                    {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
+                    {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
+                    {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]}}]);
+            let error = Complaint::find(&body).unwrap().error();
+            (error.kind, error.retryable, error.retry_after)
+        };
+        let (minute, day) =
+            ("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "GenerateRequestsPerDayPerProject");
+        let wait = |millis| Some(Duration::from_millis(millis));
+        assert_eq!(exhausted(minute, "58.5s"), (ErrorKind::RateLimit, true, wait(58_500)));
+        assert_eq!(exhausted(minute, "7s"), (ErrorKind::RateLimit, true, wait(7000)));
+        for nonsense in ["-1s", "soon", "", "1e999s", "5"] {
+            assert_eq!(exhausted(minute, nonsense), (ErrorKind::RateLimit, true, None), "{nonsense}");
+        }
+        assert_eq!(exhausted(day, "5s"), (ErrorKind::RateLimit, false, None));
+        for odd in [json!({}), json!([null, 1, {"@type": 5}, {"@type": "google.rpc.QuotaFailure"}])] {
+            let body = json!({"error": {"code": 429, "message": "x", "details": odd}});
+            assert!(Complaint::find(&body).unwrap().error().retryable);
+        }
+        let late = json!({"error": {"code": 504, "status": "DEADLINE_EXCEEDED", "message": "x"}});
+        assert_eq!(judged(504, &late), (ErrorKind::Timeout, true));
+    }
+
+    #[test]
     fn what_is_no_error_is_none() {
         for body in
             [json!({"choices": []}), json!({"error": null}), json!({"error": {}}), json!(3), json!({"type": "ping"})]
@@ -404,7 +460,8 @@ mod tests {
 
     #[test]
     fn messages_are_one_line() {
-        let complaint = Complaint { status: Some(500), words: Vec::new(), message: "a\n\tb\u{7}  c".to_owned() };
+        let message = "a\n\tb\u{7}  c".to_owned();
+        let complaint = Complaint { status: Some(500), message, ..Complaint::default() };
         assert_eq!(complaint.error().message, "HTTP 500: a b c");
         let hidden = json!({"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "boom"}}});
         assert_eq!(Complaint::find(&hidden).unwrap().error().message, "HTTP 502: Provider returned error: boom");
