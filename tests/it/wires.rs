@@ -1,11 +1,11 @@
-//! Both wires behave alike: what arrives, what goes back, and what is done when the provider fails.
+//! All wires behave alike: what arrives, what goes back, and what is done when the provider fails.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Call, Failure, Host, KEY, MODEL, Reply, Role, Usage, Wire, call, calls, fail, say, side_by_side, think,
+    Call, Failure, Host, KEY, MODEL, PROVIDER, Reply, Role, Usage, Wire, call, calls, fail, say, side_by_side, think,
 };
 
 /// Limits that make a silent server's tests short.
@@ -98,11 +98,15 @@ fn usage_is_counted_alike() {
 fn limits_and_the_key_stand_where_the_wire_wants_them() {
     for wire in Wire::ALL {
         let host = Host::on(wire);
+        // One that reasons takes no temperature on some wires.
+        host.config(json!({"providers": {PROVIDER: {"models": [{"id": MODEL}]}}}));
         host.script([say("ok")]);
         host.print("hi").with(&["--max-tokens", "1234", "--temperature", "0.5"]).run().ok();
-        let body = &host.request(0).body;
-        assert_eq!(body["temperature"], 0.5);
-        assert!([&body["max_tokens"], &body["max_completion_tokens"]].contains(&&json!(1234)), "{wire:?}");
+        let request = host.request(0);
+        let settings = if wire == Wire::Gemini { &request.body["generationConfig"] } else { &request.body };
+        assert_eq!(settings["temperature"], 0.5, "{wire:?}");
+        let names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"];
+        assert!(names.iter().any(|name| settings[*name] == 1234), "{wire:?}");
         let (header, value) = wire.key_header(KEY);
         assert_eq!(host.request(0).header(header), value);
     }

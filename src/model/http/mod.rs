@@ -129,7 +129,7 @@ impl HttpModel {
     pub fn new(endpoint: Endpoint, options: &HttpOptions) -> Result<Self, ModelError> {
         let Endpoint { info, api, base_url, key, headers, compat } = endpoint;
         let wire = Wire::of(api).ok_or_else(|| invalid(format!("there is no adapter for `{}`", api.as_str())))?;
-        let url = address(wire, &base_url)?;
+        let url = address(wire, &base_url, &info.origin.model)?;
         let secrets = secrets(key.as_deref(), &headers);
         let headers = header_map(wire, key.as_deref(), &headers)?;
         let proxy = options.proxy.choose(&url).map_err(invalid)?;
@@ -377,14 +377,19 @@ fn invalid(message: impl Into<String>) -> ModelError {
 }
 
 /// Where requests go: slashes at the end of the base do not matter, nor whether the path is already there.
-fn address(wire: Wire, base_url: &str) -> Result<Url, ModelError> {
+fn address(wire: Wire, base_url: &str, model: &str) -> Result<Url, ModelError> {
     let mut url =
         Url::parse(base_url.trim()).map_err(|error| invalid(format!("base_url is not an address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(invalid("base_url must begin with http:// or https:// and name a host"));
     }
-    let path = wire.path(url.path());
+    let path = wire.path(url.path(), model);
     url.set_path(&path);
+    if let Some((name, value)) = wire.query()
+        && !url.query_pairs().any(|(given, _)| given == name)
+    {
+        url.query_pairs_mut().append_pair(name, value);
+    }
     Ok(url)
 }
 

@@ -479,7 +479,7 @@ async fn an_https_server_that_speaks_no_tls_is_named() {
 
 #[test]
 fn addresses_may_be_written_in_several_ways() {
-    let of = |wire, base: &str| address(wire, base).map(|url| url.to_string());
+    let of = |wire, base: &str| address(wire, base, "m").map(|url| url.to_string());
     for base in ["http://h/v1", " http://h/v1/", "http://h/v1//", "http://h/v1/chat/completions"] {
         assert_eq!(of(Wire::Chat, base).unwrap(), "http://h/v1/chat/completions");
     }
@@ -487,6 +487,32 @@ fn addresses_may_be_written_in_several_ways() {
         assert_eq!(of(Wire::Anthropic, base).unwrap(), "http://h/v1/messages");
     }
     assert_eq!(of(Wire::Chat, "https://h/d?api-version=1").unwrap(), "https://h/d/chat/completions?api-version=1");
+    let google = |base: &str, model: &str| address(Wire::Gemini, base, model).unwrap().to_string();
+    for base in [
+        "http://h/v1beta",
+        "http://h/v1beta/",
+        "http://h/v1beta/models/",
+        "http://h/v1beta/models/m:streamGenerateContent",
+        "http://h/v1beta/models/other:generateContent?alt=sse",
+        "http://h/v1beta/tunedModels/mine:streamGenerateContent/",
+    ] {
+        assert_eq!(google(base, "m"), "http://h/v1beta/models/m:streamGenerateContent?alt=sse");
+    }
+    for (model, segments) in [
+        ("gemini-2.5-pro", "models/gemini-2.5-pro"),
+        ("models/gemini-3-pro", "models/gemini-3-pro"),
+        ("tunedModels/my-own", "tunedModels/my-own"),
+        ("a/b c?#%é:x", "models/a%2Fb%20c%3F%23%25%C3%A9%3Ax"),
+        ("models/", "models/"),
+        ("..", "models/.."),
+    ] {
+        assert_eq!(google("http://h", model), format!("http://h/{segments}:streamGenerateContent?alt=sse"));
+    }
+    assert_eq!(
+        google("http://h/a%20b?key=x%2F&y", "m"),
+        "http://h/a%20b/models/m:streamGenerateContent?key=x%2F&y&alt=sse"
+    );
+    assert!(google("http://h?alt=json", "m").ends_with("?alt=json"));
     for bad in ["", "h/v1", "localhost:11434/v1", "ftp://h", "http://"] {
         assert_eq!(of(Wire::Chat, bad).unwrap_err().kind, ErrorKind::InvalidRequest, "{bad}");
     }

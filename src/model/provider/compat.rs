@@ -10,7 +10,8 @@ use crate::base::text::likeness::closest;
 use super::ids::IdStyle;
 
 /// The differences, as facts. Chat completions has most of them; the responses wire reads `effort`, `reasoning_back`,
-/// `prompt_cache_key` and `reasoning_summary`, Anthropic's `cache_marks` and `adaptive`.
+/// `prompt_cache_key` and `reasoning_summary`, Anthropic's `cache_marks` and `adaptive`, Google's `json_schema`, `thinking`
+/// and `gemini_3`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compat {
     /// Calls written as text are taken as calls.
@@ -45,6 +46,24 @@ pub struct Compat {
     pub reasoning_summary: bool,
     /// Anthropic's wire: whether the model reasons adaptively instead of by budget; by the model's name if not given.
     pub adaptive: Option<bool>,
+    /// Google's wire: tools are described in JSON Schema, else in the older subset of `OpenAPI`'s.
+    pub json_schema: bool,
+    /// Google's wire: how a model is told to think; by its name if not given.
+    pub thinking: Option<ThinkingStyle>,
+    /// Google's wire: whether the model wants a seal on every call, takes pictures in results, and wants these in a turn of
+    /// their own; by its name if not given.
+    pub gemini_3: Option<bool>,
+}
+
+/// How a model of Google is told to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingStyle {
+    /// Not at all: it does not think.
+    Nothing,
+    /// `thinkingBudget`, a number of tokens.
+    Budget,
+    /// `thinkingLevel`, a word.
+    Level,
 }
 
 /// What the output limit is called on the chat wire.
@@ -104,6 +123,9 @@ impl Default for Compat {
             think_tags: true,
             reasoning_summary: true,
             adaptive: None,
+            json_schema: true,
+            thinking: None,
+            gemini_3: None,
         }
     }
 }
@@ -244,6 +266,16 @@ impl Compat {
             "think_tags" => self.think_tags = flag(key, value)?,
             "reasoning_summary" => self.reasoning_summary = flag(key, value)?,
             "adaptive" => self.adaptive = Some(flag(key, value)?),
+            "json_schema" => self.json_schema = flag(key, value)?,
+            "thinking" => {
+                let words = [
+                    ("nothing", ThinkingStyle::Nothing),
+                    ("budget", ThinkingStyle::Budget),
+                    ("level", ThinkingStyle::Level),
+                ];
+                self.thinking = Some(choice(key, value, &words)?);
+            }
+            "gemini_3" => self.gemini_3 = Some(flag(key, value)?),
             unknown => return Err(unknown_key(unknown)),
         }
         Ok(())
@@ -268,6 +300,9 @@ pub const KEYS: &[&str] = &[
     "think_tags",
     "reasoning_summary",
     "adaptive",
+    "json_schema",
+    "thinking",
+    "gemini_3",
 ];
 
 fn flag(key: &str, value: &Value) -> Result<bool, String> {

@@ -6,6 +6,7 @@
 pub mod anthropic;
 pub mod compat;
 pub mod failure;
+pub mod gemini;
 pub mod halves;
 pub mod ids;
 pub mod openai_chat;
@@ -32,6 +33,8 @@ pub enum Wire {
     Responses,
     /// Anthropic's messages.
     Anthropic,
+    /// Google's generateContent.
+    Gemini,
 }
 
 impl Wire {
@@ -41,22 +44,32 @@ impl Wire {
             Api::OpenaiCompletions => Some(Self::Chat),
             Api::OpenaiResponses => Some(Self::Responses),
             Api::AnthropicMessages => Some(Self::Anthropic),
-            Api::GoogleGenerativeAi | Api::Replay => None,
+            Api::GoogleGenerativeAi => Some(Self::Gemini),
+            Api::Replay => None,
         }
     }
 
-    /// The path that requests go to, made of that of the base address: slashes at its end do not matter, nor whether the
-    /// wire's own part is already there.
-    pub fn path(self, base: &str) -> String {
+    /// The path that requests to a model go to, made of that of the base address: slashes at its end do not matter, nor
+    /// whether the wire's own part is already there.
+    pub fn path(self, base: &str, model: &str) -> String {
         let (end, optional) = match self {
             Self::Chat => (openai_chat::PATH, ""),
             Self::Responses => (openai_responses::PATH, ""),
             Self::Anthropic => (anthropic::PATH, anthropic::OPTIONAL_PATH),
+            Self::Gemini => return gemini::path(base, model),
         };
         let base = base.trim_end_matches('/');
         let base = base.strip_suffix(end).unwrap_or(base);
         let base = base.strip_suffix(optional).unwrap_or(base).trim_end_matches('/');
         format!("{base}{end}")
+    }
+
+    /// What the query of the address has to hold.
+    pub fn query(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Chat | Self::Responses | Self::Anthropic => None,
+            Self::Gemini => Some(gemini::QUERY),
+        }
     }
 
     /// The headers of a request besides the content's type.
@@ -65,6 +78,7 @@ impl Wire {
             Self::Chat => openai_chat::headers(key),
             Self::Responses => openai_responses::headers(key),
             Self::Anthropic => anthropic::headers(key),
+            Self::Gemini => gemini::headers(key),
         }
     }
 
@@ -78,6 +92,7 @@ impl Wire {
             Self::Chat => openai_chat::encode(request, info, compat),
             Self::Responses => openai_responses::encode(request, info, compat),
             Self::Anthropic => anthropic::encode(request, info, compat),
+            Self::Gemini => gemini::encode(request, info, compat),
         };
         body.map_err(|error| ModelError::new(ErrorKind::Internal, format!("the request cannot be written: {error}")))
     }
@@ -88,6 +103,7 @@ impl Wire {
             Self::Chat => Reading::Chat(Box::new(openai_chat::Decoder::new(compat))),
             Self::Responses => Reading::Responses(Box::default()),
             Self::Anthropic => Reading::Anthropic(Box::default()),
+            Self::Gemini => Reading::Gemini(Box::default()),
         };
         Decoder { wire, halves: Halves::default() }
     }
@@ -148,6 +164,7 @@ enum Reading {
     Chat(Box<openai_chat::Decoder>),
     Responses(Box<openai_responses::Decoder>),
     Anthropic(Box<anthropic::Decoder>),
+    Gemini(Box<gemini::Decoder>),
 }
 
 impl Decoder {
@@ -166,6 +183,7 @@ impl Decoder {
             Reading::Chat(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
             Reading::Responses(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
             Reading::Anthropic(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
+            Reading::Gemini(decoder) => (decoder.frame(data, deltas)?, decoder.held()),
         };
         if held > REPLY_BYTES { Err(failure::too_long()) } else { Ok(progress) }
     }
@@ -176,6 +194,7 @@ impl Decoder {
             Reading::Chat(decoder) => decoder.progress(),
             Reading::Responses(decoder) => decoder.progress(),
             Reading::Anthropic(decoder) => decoder.progress(),
+            Reading::Gemini(decoder) => decoder.progress(),
         }
     }
 
@@ -193,6 +212,7 @@ impl Decoder {
             Reading::Chat(decoder) => decoder.finish(deltas)?,
             Reading::Responses(decoder) => decoder.finish(),
             Reading::Anthropic(decoder) => decoder.finish(),
+            Reading::Gemini(decoder) => decoder.finish()?,
         };
         reply.content.retain(|part| !is_blank_call(part));
         // Some servers say so, some do not, whatever the calls are: only an answer that was cut stays one.

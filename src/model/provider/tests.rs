@@ -121,6 +121,7 @@ fn corpus() -> Vec<(String, Wire, Vec<u8>)> {
                 Some("chat") => Wire::Chat,
                 Some("responses") => Wire::Responses,
                 Some("anthropic") => Wire::Anthropic,
+                Some("gemini") => Wire::Gemini,
                 other => panic!("no wire is named {other:?}"),
             };
             (name, wire, std::fs::read(path).unwrap())

@@ -37,8 +37,13 @@ pub const PRESETS: &[Preset] = &[
         model: Some("gpt-5"),
         variable: Some("OPENAI_API_KEY"),
     },
-    // Google's own OpenAI-compatible door.
-    cloud("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-pro", "GEMINI_API_KEY"),
+    Preset {
+        name: "gemini",
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
+        api: Api::GoogleGenerativeAi,
+        model: Some("gemini-2.5-pro"),
+        variable: Some("GEMINI_API_KEY"),
+    },
     cloud("openrouter", "https://openrouter.ai/api/v1", "anthropic/claude-sonnet-4.5", "OPENROUTER_API_KEY"),
     cloud("deepseek", "https://api.deepseek.com", "deepseek-chat", "DEEPSEEK_API_KEY"),
     cloud("glm", "https://api.z.ai/api/paas/v4", "glm-4.7-flash", "GLM_API_KEY"),

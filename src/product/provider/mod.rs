@@ -90,7 +90,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     let known = preset(name);
     let configured = |field: &str| values.at(&["providers", name, field]);
     let api = match configured("api") {
-        Some(held) => built(held.value.as_str().and_then(Api::from_name), name, &held.source.to_string())?,
+        Some(held) => wire(held.value.as_str().and_then(Api::from_name), name, &held.source.to_string())?,
         None => known.map_or(Api::OpenaiCompletions, |preset| preset.api),
     };
     let base_url = base_url(values, wanted)?;
@@ -159,17 +159,12 @@ fn unknown(name: &str, values: &Values) -> Error {
     }
 }
 
-/// Wires whose adapters exist.
-fn built(api: Option<Api>, name: &str, place: &str) -> Result<Api, Error> {
-    match api {
-        Some(api @ (Api::OpenaiCompletions | Api::OpenaiResponses | Api::AnthropicMessages)) => Ok(api),
-        Some(api @ Api::GoogleGenerativeAi) => {
-            let message = format!("{place}: `providers.{name}.api`: {} is not built yet", api.as_str());
-            Err(Error::usage(message).hint("most providers speak `openai-completions` too"))
-        }
-        Some(Api::Replay) | None => Err(Error::usage(format!("{place}: `providers.{name}.api`: no wire of a server"))
-            .hint("to answer from a record, use `--provider replay --model FILE`")),
-    }
+/// The wire of a server.
+fn wire(api: Option<Api>, name: &str, place: &str) -> Result<Api, Error> {
+    api.filter(|api| *api != Api::Replay).ok_or_else(|| {
+        Error::usage(format!("{place}: `providers.{name}.api`: no wire of a server"))
+            .hint("to answer from a record, use `--provider replay --model FILE`")
+    })
 }
 
 /// The address: `base_url`, if it was written for this provider, else the provider's own, else its preset's.

@@ -136,7 +136,7 @@ fn presets_stand_below_the_user() {
             .choose()
     };
     assert_eq!(wire("openai-responses").unwrap().api, Api::OpenaiResponses);
-    assert!(wire("google-generative-ai").unwrap_err().message.contains("not built yet"));
+    assert_eq!(wire("google-generative-ai").unwrap().api, Api::GoogleGenerativeAi);
     assert!(wire("openai-completions").unwrap().key.is_none(), "an own provider may want none");
     let near = World::new().user(&json!({"provider": "antropic"})).choose().unwrap_err();
     assert!(near.hints[0].contains("anthropic") && near.kind == Kind::Usage);

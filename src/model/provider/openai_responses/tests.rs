@@ -538,7 +538,7 @@ fn options_are_mapped() {
 fn requests_go_to_one_path() {
     let wire = Wire::of(Api::OpenaiResponses).unwrap();
     for base in ["/v1", "/v1/", "/v1/responses", "/v1/responses/"] {
-        assert_eq!(wire.path(base), "/v1/responses");
+        assert_eq!(wire.path(base, "m"), "/v1/responses");
     }
     let [key] = &wire.headers(Some("k"))[..] else { panic!("one header") };
     assert_eq!((key.name, key.value.as_str(), key.is_secret), ("authorization", "Bearer k", true));

@@ -28,8 +28,7 @@ pub struct Frames {
 }
 
 impl Wire {
-    /// Those the program speaks.
-    pub const ALL: [Self; 2] = [Self::Chat, Self::Anthropic];
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Gemini];
 
     /// The wire that a request's path belongs to.
     pub fn of_path(path: &str) -> Option<Self> {
