@@ -23,7 +23,7 @@ use crate::kernel::retry::Policy;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Tool, echo};
 use crate::kernel::toolbox::Toolbox;
-use crate::model::http::{Endpoint, HttpOptions, ProxyEnv, ProxySetting, connect, needs_certificates};
+use crate::model::http::{Endpoint, connect};
 use crate::model::message::Message;
 use crate::model::provider::compat::Compat;
 use crate::model::replay::Replay;
@@ -35,12 +35,13 @@ use super::agent::redact::Redactor;
 use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
-use super::config::settings::{Http, Mode, Settings};
+use super::config::settings::{Mode, Settings};
 use super::error::Error;
 use super::permission::{Ask, Grant, Headless, Remembered, Rights, Rule, Watched};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
+use super::provider::network::{Network, network};
 use super::session::Session;
 use super::session::load::Handled;
 use super::session::name;
@@ -384,7 +385,6 @@ struct Asked {
 }
 
 fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
-    let settings = &loaded.settings;
     if choice.api == Api::Replay {
         let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
         let model = Arc::new(Replay::new(choice.info.clone(), replies).at(choice.pace));
@@ -394,20 +394,7 @@ fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
     compat
         .apply(&choice.compat)
         .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
-    let proxy = proxy(&settings.http, env);
-    // Reading certificates takes time, and may fail: only who needs them pays.
-    let needs = needs_certificates(&choice.base_url, &proxy).map_err(Error::usage)?;
-    let (ca_file, notice) = match needs {
-        true => certificates(settings.http.ca_file.as_deref(), env)?,
-        false => (None, None),
-    };
-    let options = HttpOptions {
-        connect: settings.http.connect_timeout,
-        first_byte: settings.http.first_byte_timeout,
-        idle: settings.http.idle_timeout,
-        proxy,
-        ca_file,
-    };
+    let Network { options, notice } = network(loaded, env, &choice.provider, &choice.base_url)?;
     let endpoint = Endpoint {
         info: choice.info.clone(),
         api: choice.api,
@@ -418,46 +405,6 @@ fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
     };
     let model = connect(endpoint, &options).map_err(|error| Error::provider(error.to_string()))?;
     Ok(Asked { model, recorded: None, notice })
-}
-
-fn proxy(http: &Http, env: &Env) -> ProxySetting {
-    match &http.proxy {
-        Some(url) => ProxySetting::Url(url.clone()),
-        None => {
-            let var = |name: &str| env.var(name).or_else(|| env.var(&name.to_uppercase())).map(str::to_owned);
-            ProxySetting::FromEnv(ProxyEnv {
-                http: var("http_proxy"),
-                https: var("https_proxy"),
-                all: var("all_proxy"),
-                no_proxy: var("no_proxy"),
-            })
-        }
-    }
-}
-
-/// Where other programs are told which certificates to trust.
-const CERTIFICATES: &str = "SSL_CERT_FILE";
-
-/// Certificates to trust besides the system's. A file that the settings name must be there; one that only the environment
-/// names is told about.
-#[expect(clippy::type_complexity, reason = "the content of a file, and what was wrong with it")]
-fn certificates(ca_file: Option<&str>, env: &Env) -> Result<(Option<Arc<[u8]>>, Option<Notice>), Error> {
-    let read = |path: &str| {
-        let path = env.absolute(Path::new(path));
-        std::fs::read(&path).map(Into::into).map_err(|error| (format!("{}", path.display()), error))
-    };
-    if let Some(path) = ca_file {
-        let cannot = |(path, error)| Error::usage(format!("http.ca_file: cannot read {path}")).caused_by(error);
-        return read(path).map(|bytes| (Some(bytes), None)).map_err(cannot);
-    }
-    let Some(path) = env.var(CERTIFICATES) else { return Ok((None, None)) };
-    Ok(match read(path) {
-        Ok(bytes) => (Some(bytes), None),
-        Err((path, error)) => {
-            let text = format!("{CERTIFICATES}: cannot read {path}: {error}; servers may not be trusted for it.");
-            (None, Some(Notice::new(NoticeCode::Config, text)))
-        }
-    })
 }
 
 /// A session, ready to go on.

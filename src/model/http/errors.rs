@@ -1,8 +1,8 @@
-//! Turns what goes wrong between us and a server into one line and a kind.
+//! Turns an answer that is none into one line and a kind.
 //!
-//! What the server itself reports is judged in `provider::failure`; here are connections, statuses, pages and headers.
+//! What the server itself reports is judged in `provider::failure`, connections in `connection`; here are statuses, pages
+//! and headers.
 
-use std::error::Error;
 use std::time::Duration;
 
 use jiff::fmt::rfc2822;
@@ -156,60 +156,6 @@ fn retry_after(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(until.as_millisecond() - now_ms).unwrap_or(0)))
 }
 
-/// The error of a request that got no answer. `place` is the server's `host:port`, `proxy` that of the proxy used.
-pub fn of_connection(error: &reqwest::Error, place: &str, proxy: Option<&str>, connect: Duration) -> ModelError {
-    let by = proxy.map(|proxy| format!(" by the proxy {proxy}")).unwrap_or_default();
-    if error.is_connect() && error.is_timeout() {
-        let message = format!("cannot reach {place}{by}: no connection within {} s", connect.as_secs_f64());
-        return ModelError::new(ErrorKind::Network, message);
-    }
-    let what = if error.is_connect() { "cannot reach" } else { "the connection broke off at" };
-    let cause = if error.is_dns() { "the name is not known".to_owned() } else { cause(error) };
-    let mut failure = ModelError::new(ErrorKind::Network, format!("{what} {place}{by}: {cause}"));
-    // A certificate does not become right by waiting.
-    failure.retryable = !untrusted(error);
-    failure
-}
-
-/// The innermost reason, in words.
-pub fn cause(error: &(dyn Error + 'static)) -> String {
-    if let Some(tls) = chain(error).find_map(|link| link.downcast_ref::<rustls::Error>()) {
-        return format!("tls: {tls}");
-    }
-    let innermost = chain(error).last().unwrap_or(error);
-    match innermost.downcast_ref::<std::io::Error>() {
-        Some(io) => io_cause(io),
-        None => one_line(&innermost.to_string()),
-    }
-}
-
-/// An error and what led to it, outermost first.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&link| {
-        // The source of an io::Error that wraps another is not that one, but its source.
-        let wrapped = link.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        wrapped.map(|inner| inner as &(dyn Error + 'static)).or_else(|| link.source())
-    })
-}
-
-fn io_cause(error: &std::io::Error) -> String {
-    use std::io::ErrorKind as Io;
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the list of kinds is open")]
-    match error.kind() {
-        Io::ConnectionRefused => "connection refused".to_owned(),
-        Io::ConnectionReset => "connection reset".to_owned(),
-        Io::ConnectionAborted => "connection aborted".to_owned(),
-        Io::UnexpectedEof => "the server closed the connection".to_owned(),
-        Io::TimedOut => "timed out".to_owned(),
-        Io::HostUnreachable | Io::NetworkUnreachable => "there is no way to it".to_owned(),
-        _ => one_line(&error.to_string()),
-    }
-}
-
-fn untrusted(error: &(dyn Error + 'static)) -> bool {
-    chain(error).any(|link| matches!(link.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
-}
-
 /// Takes keys out of a message, should a server have echoed them.
 pub fn redact(mut error: ModelError, secrets: &[String]) -> ModelError {
     // Shorter ones are words that may well occur, such as the placeholder of a local server.
@@ -273,17 +219,6 @@ mod tests {
         let moved = of_status(302, &headers(&[("location", "https://login.example/?token=s3cret")]), b"");
         assert_eq!(moved.kind, ErrorKind::InvalidRequest);
         assert!(moved.message.contains("https://login.example/") && !moved.message.contains("s3cret"));
-    }
-
-    #[test]
-    fn certificates_are_found_however_deep() {
-        use std::io::Error as Io;
-        let inner = rustls::Error::InvalidCertificate(rustls::CertificateError::Expired);
-        let wrapped = Io::other(Io::other(inner));
-        assert!(untrusted(&wrapped) && cause(&wrapped).starts_with("tls: invalid peer certificate"));
-        let reset = Io::other(Io::from(std::io::ErrorKind::ConnectionReset));
-        assert!(!untrusted(&reset));
-        assert_eq!(cause(&reset), "connection reset");
     }
 
     #[test]

@@ -3,16 +3,21 @@
 //! Never tries again, follows no redirect, reads neither the environment nor a file. What is said on a wire is none of
 //! its business: see `provider`.
 
+mod certificate;
 mod client;
+mod connection;
 mod errors;
+pub mod probe;
 mod proxy;
+mod tls;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -27,7 +32,9 @@ use super::{Api, Model, ModelInfo, ReplyFuture};
 use crate::base::cancel::Cancel;
 use crate::base::secret::{is_secret_field, of_header};
 
-pub use proxy::{ProxyEnv, ProxySetting, is_proxy_address};
+pub use connection::{Failure, Stage};
+pub use proxy::{ProxyEnv, ProxySetting, Route, Variable, Via, is_proxy_address};
+pub use tls::{Authorities, certificates, why_no_trust};
 
 /// How long usage is waited for after the answer's end: some servers leave the stream open.
 const AFTERMATH: Duration = Duration::from_secs(2);
@@ -36,6 +43,8 @@ const LINGER: Duration = Duration::from_millis(10);
 /// How much of an error's body is read, and for how long.
 const ERROR_BYTES: usize = 256 << 10;
 const ERROR_WAIT: Duration = Duration::from_secs(10);
+/// A connection that the server has closed shows it within a round trip; what breaks later breaks for another reason.
+const STALE: Duration = Duration::from_secs(2);
 
 /// A model and how to reach it.
 #[derive(Clone)]
@@ -81,8 +90,8 @@ pub struct HttpOptions {
     pub idle: Duration,
     /// Which proxy to use.
     pub proxy: ProxySetting,
-    /// Certificates to trust besides the operating system's: the bytes of a PEM file.
-    pub ca_file: Option<Arc<[u8]>>,
+    /// Whose certificates are trusted.
+    pub authorities: Authorities,
 }
 
 impl Default for HttpOptions {
@@ -92,7 +101,7 @@ impl Default for HttpOptions {
             first_byte: Duration::from_secs(300),
             idle: Duration::from_secs(180),
             proxy: ProxySetting::Direct,
-            ca_file: None,
+            authorities: Authorities::System,
         }
     }
 }
@@ -115,9 +124,11 @@ pub struct HttpModel {
     /// What must not appear in a message.
     secrets: Vec<String>,
     headers: HeaderMap,
-    proxy: Option<Url>,
+    via: Option<Via>,
     options: HttpOptions,
     client: OnceLock<Result<Client, ModelError>>,
+    /// Whether there may be a connection that is used again.
+    answered: AtomicBool,
 }
 
 impl HttpModel {
@@ -131,29 +142,44 @@ impl HttpModel {
         let wire = Wire::of(api).ok_or_else(|| invalid(format!("there is no adapter for `{}`", api.as_str())))?;
         let url = address(wire, &base_url, &info.origin.model)?;
         let secrets = secrets(key.as_deref(), &headers);
-        let headers = header_map(wire, key.as_deref(), &headers)?;
-        let proxy = options.proxy.choose(&url).map_err(invalid)?;
-        let (options, client) = (options.clone(), OnceLock::new());
-        Ok(Self { info, wire, compat, url, secrets, headers, proxy, options, client })
+        let headers = header_map(wire.headers(key.as_deref()), &headers)?;
+        let via = options.proxy.choose(&url).map_err(invalid)?;
+        let (options, client, answered) = (options.clone(), OnceLock::new(), AtomicBool::new(false));
+        Ok(Self { info, wire, compat, url, secrets, headers, via, options, client, answered })
     }
 
     async fn attempt(&self, request: &Request, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
         let body = self.wire.encode(request, &self.info, &self.compat)?;
-        let client = self.client.get_or_init(|| client::build(&self.url, self.proxy.as_ref(), &self.options));
-        let client = client.as_ref().map_err(Clone::clone)?;
         let begun = Instant::now();
-        let sent = client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
-        let response = timeout_at(begun + self.options.first_byte, sent)
-            .await
-            .map_err(|_| self.no_answer())?
-            .map_err(|error| self.unreachable(&error))?;
+        let response = self.send(body, begun).await?;
         if !response.status().is_success() {
-            return Err(refusal(response).await);
+            return Err(refusal(response, self.via.as_ref()).await);
         }
         errors::check_head(&response, &self.place())?;
         let mut reply = self.read(response, begun, deltas).await?;
+        self.answered.store(true, Ordering::Relaxed);
         ids::settle(&mut reply.content, request, fastrand::u64(..));
         Ok(reply)
+    }
+
+    /// Sends the request and waits for the head of an answer. Servers close connections that are idle, and may do so in
+    /// the very moment of the next request: then it is sent once more, on a new one, which is no second attempt at all.
+    async fn send(&self, body: Vec<u8>, begun: Instant) -> Result<Response, ModelError> {
+        let client =
+            self.client.get_or_init(|| client::build(&self.url, self.via.as_ref().map(|via| &via.url), &self.options));
+        let client = client.as_ref().map_err(Clone::clone)?;
+        let request = client.post(self.url.clone()).headers(self.headers.clone()).body(body).build();
+        let request = request.map_err(|error| self.unreachable(&error))?;
+        let mut spare = self.answered.load(Ordering::Relaxed).then(|| request.try_clone()).flatten();
+        let mut next = request;
+        loop {
+            let sent = timeout_at(begun + self.options.first_byte, client.execute(next)).await;
+            match (sent.map_err(|_| self.no_answer())?, spare.take()) {
+                (Ok(response), _) => return Ok(response),
+                (Err(error), Some(again)) if connection::was_stale(&error) && begun.elapsed() < STALE => next = again,
+                (Err(error), _) => return Err(self.unreachable(&error)),
+            }
+        }
     }
 
     async fn read(&self, mut response: Response, begun: Instant, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
@@ -198,12 +224,11 @@ impl HttpModel {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> ModelError {
-        let proxy = self.proxy.as_ref().map(place);
-        errors::of_connection(error, &self.place(), proxy.as_deref(), self.options.connect)
+        connection::failure(error, &self.place(), self.via.as_ref(), &self.options).error
     }
 
     fn broken(&self, error: &reqwest::Error) -> ModelError {
-        let message = format!("the stream from {} broke off: {}", self.place(), errors::cause(error));
+        let message = format!("the stream from {} broke off: {}", self.place(), connection::cause(error));
         ModelError::new(ErrorKind::Network, message)
     }
 
@@ -338,7 +363,12 @@ fn frames(reader: &mut Reader, decoder: &mut Decoder, deltas: Deltas<'_>) -> Res
 }
 
 /// The error in an answer whose status is no success.
-async fn refusal(mut response: Response) -> ModelError {
+async fn refusal(mut response: Response, via: Option<&Via>) -> ModelError {
+    if let (StatusCode::PROXY_AUTHENTICATION_REQUIRED, Some(via)) = (response.status(), via) {
+        let mut error = ModelError::new(ErrorKind::Network, connection::wants_password(via));
+        error.retryable = false;
+        return error;
+    }
     let mut body = Vec::new();
     let _ = timeout(ERROR_WAIT, async {
         while let Ok(Some(bytes)) = response.chunk().await {
@@ -360,8 +390,13 @@ async fn refusal(mut response: Response) -> ModelError {
 /// As [`ProxySetting::choose`].
 pub fn needs_certificates(base_url: &str, proxy: &ProxySetting) -> Result<bool, String> {
     let Ok(url) = Url::parse(base_url.trim()) else { return Ok(false) };
-    let proxy = proxy.choose(&url)?;
-    Ok(client::is_secure(&url, proxy.as_ref()))
+    let via = proxy.choose(&url)?;
+    Ok(client::is_secure(&url, via.as_ref().map(|via| &via.url)))
+}
+
+/// The way to an address; `None` where the address, or that of the proxy, is none.
+pub fn route(base_url: &str, proxy: &ProxySetting) -> Option<Route> {
+    proxy.route(&Url::parse(base_url.trim()).ok()?).ok()
 }
 
 fn place(url: &Url) -> String {
@@ -378,11 +413,7 @@ fn invalid(message: impl Into<String>) -> ModelError {
 
 /// Where requests go: slashes at the end of the base do not matter, nor whether the path is already there.
 fn address(wire: Wire, base_url: &str, model: &str) -> Result<Url, ModelError> {
-    let mut url =
-        Url::parse(base_url.trim()).map_err(|error| invalid(format!("base_url is not an address: {error}")))?;
-    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(invalid("base_url must begin with http:// or https:// and name a host"));
-    }
+    let mut url = base(base_url)?;
     let path = wire.path(url.path(), model);
     url.set_path(&path);
     if let Some((name, value)) = wire.query()
@@ -393,10 +424,20 @@ fn address(wire: Wire, base_url: &str, model: &str) -> Result<Url, ModelError> {
     Ok(url)
 }
 
-fn header_map(wire: Wire, key: Option<&str>, given: &[(String, String)]) -> Result<HeaderMap, ModelError> {
+/// The address before a wire's own path.
+fn base(base_url: &str) -> Result<Url, ModelError> {
+    let url = Url::parse(base_url.trim()).map_err(|error| invalid(format!("base_url is not an address: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(invalid("base_url must begin with http:// or https:// and name a host"));
+    }
+    Ok(url)
+}
+
+/// A wire's own headers and those of the configuration, which win.
+fn header_map(own: Vec<Header>, given: &[(String, String)]) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for Header { name, value, is_secret } in wire.headers(key) {
+    for Header { name, value, is_secret } in own {
         let mut value = HeaderValue::from_str(&value).map_err(|_| {
             let message = "the key holds characters that no header can carry, such as a line break";
             ModelError::new(ErrorKind::Auth, message)

@@ -13,6 +13,8 @@ use crate::model::message::Message;
 use crate::model::provider::tests::{answer, info, request};
 use crate::model::reply::StopReason;
 
+mod network;
+
 /// Longer than any test may take.
 const LONG: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(150);
@@ -100,7 +102,8 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse::<usize>().unwrap();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+            let length = length.parse::<usize>().unwrap();
             if body.len() >= length {
                 return Some(text);
             }
@@ -442,7 +445,8 @@ async fn a_proxy_is_asked_for_the_servers_it_is_meant_for() {
     let script = || vec![streaming(), text("by proxy"), finish(), done()];
     let server = Server::start(vec![script()]).await;
     let address = server.url.trim_end_matches("/v1").to_owned();
-    let env = ProxyEnv { http: Some(address.replace("http://", "http://me:pw@")), ..ProxyEnv::default() };
+    let value = address.replace("http://", "http://me:pw@");
+    let env = ProxyEnv { http: Some(Variable { name: "http_proxy", value }), ..ProxyEnv::default() };
     let options = HttpOptions { proxy: ProxySetting::FromEnv(env), ..patient() };
     let model = connect(endpoint(Api::OpenaiCompletions, "http://models.invalid/v1"), &options).unwrap();
     assert_eq!(ask(&*model).await.0.unwrap().content, answer("by proxy"));
@@ -455,7 +459,10 @@ async fn a_proxy_is_asked_for_the_servers_it_is_meant_for() {
     let dead = HttpOptions { proxy: ProxySetting::Url("http://me:pw@127.0.0.1:9".to_owned()), ..patient() };
     let model = connect(endpoint(Api::OpenaiCompletions, "http://models.invalid/v1"), &dead).unwrap();
     let error = ask(&*model).await.0.unwrap_err();
-    assert_eq!(error.message, "cannot reach models.invalid:80 by the proxy 127.0.0.1:9: connection refused");
+    assert_eq!(
+        error.message,
+        "cannot reach models.invalid:80 by the proxy 127.0.0.1:9 (http.proxy): connection refused"
+    );
 }
 
 #[tokio::test]

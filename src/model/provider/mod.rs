@@ -121,11 +121,11 @@ pub struct Header {
 }
 
 impl Header {
-    pub(super) fn plain(name: &'static str, value: &str) -> Self {
+    pub(in crate::model) fn plain(name: &'static str, value: &str) -> Self {
         Self { name, value: value.to_owned(), is_secret: false }
     }
 
-    pub(super) fn secret(name: &'static str, value: String) -> Self {
+    pub(in crate::model) fn secret(name: &'static str, value: String) -> Self {
         Self { name, value, is_secret: true }
     }
 }

@@ -192,7 +192,7 @@ pub struct Http {
     pub retry_cap: Duration,
     /// A proxy's address; the environment's if unset.
     pub proxy: Option<String>,
-    /// Certificates to trust, as a path; the system's if unset.
+    /// Certificates to trust besides the system's, as a path.
     pub ca_file: Option<String>,
 }
 

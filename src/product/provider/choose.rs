@@ -38,19 +38,8 @@ pub fn choose_among(
     servers: &[(&str, &str)],
     budget: Duration,
 ) -> Result<Choice, Error> {
+    let wanted = wanted_among(loaded, env, servers, budget)?;
     let model = model_in_force(&loaded.values);
-    let spec = model.and_then(|held| specs(&held.value).next());
-    let wanted = match (provider_named(&loaded.values), spec) {
-        (Some((provider, rank)), Some(spec)) => with_both(&loaded.values, provider, rank, spec),
-        (Some((provider, _)), None) => named(provider, None),
-        (None, spec) => {
-            if let Some(held) = loaded.values.get("base_url") {
-                return Err(Error::usage(format!("{}: `base_url` is set, but no provider is named", held.source))
-                    .hint("name the provider whose wire the server speaks, such as `--provider openai`"));
-            }
-            without_provider(loaded, env, spec, servers, budget)?
-        }
-    };
     let fallbacks = model.map(|held| specs(&held.value).skip(1).map(str::to_owned).collect()).unwrap_or_default();
     let mut choice = build(loaded, env, &wanted, cancel)?;
     choice.fallbacks = fallbacks;
@@ -62,6 +51,33 @@ pub fn choose_among(
         choice.notices.push(Notice::new(NoticeCode::Config, text));
     }
     Ok(choice)
+}
+
+/// The provider, and perhaps the model, that the settings ask for; nothing is asked but servers of this machine, where
+/// nobody else can be.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub fn wanted(loaded: &Loaded, env: &Env) -> Result<Wanted, Error> {
+    let servers = local_servers(&loaded.values);
+    let servers: Vec<_> = servers.iter().map(|(name, address)| (*name, address.as_str())).collect();
+    wanted_among(loaded, env, &servers, probe::PROBE_BUDGET)
+}
+
+fn wanted_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget: Duration) -> Result<Wanted, Error> {
+    let spec = model_in_force(&loaded.values).and_then(|held| specs(&held.value).next());
+    Ok(match (provider_named(&loaded.values), spec) {
+        (Some((provider, rank)), Some(spec)) => with_both(&loaded.values, provider, rank, spec),
+        (Some((provider, _)), None) => named(provider, None),
+        (None, spec) => {
+            if let Some(held) = loaded.values.get("base_url") {
+                return Err(Error::usage(format!("{}: `base_url` is set, but no provider is named", held.source))
+                    .hint("name the provider whose wire the server speaks, such as `--provider openai`"));
+            }
+            without_provider(loaded, env, spec, servers, budget)?
+        }
+    })
 }
 
 /// Another model for a session that began with `start`: an id that provider lists, `provider/id`, or any id of it. The
@@ -130,7 +146,7 @@ fn without_provider(
 }
 
 /// The servers of this machine that are looked for, with the addresses they are configured at.
-fn local_servers(values: &Values) -> Vec<(&'static str, String)> {
+pub fn local_servers(values: &Values) -> Vec<(&'static str, String)> {
     let locals = PRESETS.iter().filter(|preset| preset.is_local());
     let address = |name| values.at(&["providers", name, "base_url"]).and_then(|held| held.value.as_str());
     locals.map(|preset| (preset.name, address(preset.name).unwrap_or(preset.base_url).to_owned())).collect()
@@ -141,7 +157,7 @@ pub const FIRST_STEPS: usize = 3;
 
 fn nobody(loaded: &Loaded) -> Error {
     let error = Error::nobody("there is no model to ask: no provider is named, no key was found, and no server on this machine answers")
-        .hint("set a provider's key, such as `export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY), and run this again")
+        .hint("set a provider's key, such as `export ANTHROPIC_API_KEY=…` (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY), or keep it with `agent auth login anthropic`, and run this again")
         .hint("or start a server on this machine, such as `ollama serve`: it is found by itself")
         .hint("or run `agent demo` to see a task done, without a key or a network");
     match &loaded.run_key {

@@ -2,6 +2,8 @@
 //!
 //! Shows no key to anyone, and does not decide which provider is asked.
 
+use std::path::Path;
+
 use super::{Wanted, command};
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
@@ -85,6 +87,27 @@ pub fn look(loaded: &Loaded, env: &Env, provider: &str, run_keys: RunKeys) -> Fo
     Found::Nowhere { places }
 }
 
+/// Whether a text can be a key: any server's is sent in a header.
+pub fn is_key(key: &Secret) -> bool {
+    !key.expose().is_empty() && key.expose().chars().all(|letter| letter.is_ascii_graphic() || letter == ' ')
+}
+
+/// What a key is, for whoever has something else.
+pub const KEYS_ARE: &str = "a key is one line of letters, digits and signs";
+
+/// The command that prints a provider's key, where one is configured.
+pub(super) fn command_for<'a>(loaded: &'a Loaded, provider: &str) -> &'a str {
+    let held = loaded.values.at(&["providers", provider, "api_key"]);
+    held.and_then(|held| held.value.as_str()?.strip_prefix('!')).unwrap_or_default()
+}
+
+/// A command that printed no key. What it printed is not told, but what it said on standard error the user has seen.
+pub(super) fn command_failed(file: &Path, provider: &str, place: &str, problem: &str) -> Error {
+    Error::provider(format!("no key for {provider}: {place}: {problem}"))
+        .hint(format!("run what stands there in a shell, without the `!`, to see why: {}", file.display()))
+        .hint(format!("or keep a key of your own: `agent auth login {provider}`"))
+}
+
 /// Whether a provider has a key of its own; nothing is run to find out.
 pub fn is_there(loaded: &Loaded, env: &Env, provider: &str) -> bool {
     matches!(look(loaded, env, provider, RunKeys::No), Found::Key { .. })
@@ -137,17 +160,14 @@ pub fn find(
     let name = &wanted.provider;
     match look(loaded, env, name, wanted.run_keys) {
         Found::Key { key: Some(key), place } => {
-            if key.expose().is_empty() || key.expose().contains(|c: char| c.is_control() || !c.is_ascii()) {
-                return Err(Error::provider(format!("the key for {name} in {place} is no key"))
-                    .hint("a key is one line of letters, digits and signs"));
+            if !is_key(&key) {
+                return Err(Error::provider(format!("the key for {name} in {place} is no key")).hint(KEYS_ARE));
             }
             Ok(Some(key))
         }
         Found::Key { key: None, place } => {
-            let held = loaded.values.at(&["providers", name, "api_key"]);
-            let command = held.and_then(|held| held.value.as_str()?.strip_prefix('!')).unwrap_or_default();
-            let key = command::run(command, env, cancel);
-            key.map(Some).map_err(|error| Error::provider(format!("no key for {name}: {place}: {error}")))
+            let key = command::run(command_for(loaded, name), env, cancel);
+            key.map(Some).map_err(|error| command_failed(&loaded.user_file, name, &place, &error))
         }
         Found::Nowhere { places } if wants_key => {
             let error = Error::provider(format!("no key for {name}: looked at {}", places.join(", ")));
@@ -157,7 +177,7 @@ pub fn find(
             };
             let path = loaded.auth.path().display();
             Err(error
-                .hint(format!(r#"or keep it in {path}: {{"{name}": {{"type": "api_key", "key": "…"}}}}"#))
+                .hint(format!("or keep it: `agent auth login {name}` asks for it and writes {path}"))
                 .hint("`agent demo` needs no key"))
         }
         Found::Nowhere { .. } => Ok(None),

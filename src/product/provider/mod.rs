@@ -2,9 +2,11 @@
 //!
 //! The settings are read elsewhere; here is what has to run a command or ask a server of this machine for it.
 
+pub mod check;
 pub mod choose;
 mod command;
 pub mod key;
+pub mod network;
 pub mod probe;
 
 use std::sync::Arc;
@@ -84,6 +86,56 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     if name == REPLAY {
         return replay(env, wanted);
     }
+    let Server { api, base_url, headers, compat, wants_key, local, own } = server(values, wanted)?;
+    let model = match &wanted.model {
+        Some(model) => model.clone(),
+        None => default_model(values, name, &base_url)?,
+    };
+    let key = key::find(loaded, env, wanted, wants_key, cancel)?;
+    Ok(Choice {
+        provider: name.to_owned(),
+        info: info(values, name, &model),
+        model,
+        api,
+        base_url,
+        headers,
+        compat,
+        key,
+        local,
+        own,
+        fallbacks: Vec::new(),
+        pace: None,
+        run_keys: wanted.run_keys,
+        notices: Vec::new(),
+    })
+}
+
+/// A provider before a model and a key are known.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// The wire.
+    pub api: Api,
+    /// As [`Choice::base_url`].
+    pub base_url: String,
+    /// As [`Choice::headers`].
+    pub headers: Vec<(String, String)>,
+    /// As [`Choice::compat`].
+    pub compat: Object,
+    /// Whether it is to be asked with a key.
+    pub wants_key: bool,
+    /// As [`Choice::local`].
+    pub local: bool,
+    /// As [`Choice::own`].
+    pub own: bool,
+}
+
+/// What the settings say about a provider.
+///
+/// # Errors
+///
+/// Usage: a provider nobody knows, or one without an address, or with a wire that is not built.
+pub fn server(values: &Values, wanted: &Wanted) -> Result<Server, Error> {
+    let name = wanted.provider.as_str();
     if !is_known(name, values) {
         return Err(unknown(name, values));
     }
@@ -95,30 +147,11 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     };
     let base_url = base_url(values, wanted)?;
     let headers = headers(values, name);
-    let is_local = known.is_some_and(Preset::is_local);
-    let model = match &wanted.model {
-        Some(model) => model.clone(),
-        None => default_model(values, name, &base_url)?,
-    };
+    let local = known.is_some_and(Preset::is_local);
     let wants_key = configured("api_key").is_some()
-        || (known.is_some() && !is_local && !headers.iter().any(|(header, _)| is_secret_field(header)));
-    let key = key::find(loaded, env, wanted, wants_key, cancel)?;
-    Ok(Choice {
-        provider: name.to_owned(),
-        info: info(values, name, &model),
-        model,
-        api,
-        base_url,
-        headers,
-        compat: configured("compat").and_then(|held| held.value.as_object()).cloned().unwrap_or_default(),
-        key,
-        local: is_local,
-        own: known.is_none(),
-        fallbacks: Vec::new(),
-        pace: None,
-        run_keys: wanted.run_keys,
-        notices: Vec::new(),
-    })
+        || (known.is_some() && !local && !headers.iter().any(|(header, _)| is_secret_field(header)));
+    let compat = configured("compat").and_then(|held| held.value.as_object()).cloned().unwrap_or_default();
+    Ok(Server { api, base_url, headers, compat, wants_key, local, own: known.is_none() })
 }
 
 fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
@@ -147,7 +180,8 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     })
 }
 
-fn unknown(name: &str, values: &Values) -> Error {
+/// A name that is no provider's.
+pub fn unknown(name: &str, values: &Values) -> Error {
     let own = own_providers(values);
     let known = || own.iter().copied().chain(PRESETS.iter().map(|preset| preset.name));
     let error = Error::usage(format!("unknown provider `{name}`"));
