@@ -23,12 +23,25 @@ Examples:
   git diff | agent -p \"review this\"  work on what another program prints
   agent demo                         see a task done: no key, no network
 
-Keys come from the provider's variable, such as ANTHROPIC_API_KEY.
+Keys come from the provider's variable, such as ANTHROPIC_API_KEY, or `agent auth login anthropic`.
 `agent doctor` says what was found, `agent config show` what holds and why.
 
 Exit codes:
   0 done   1 failed   2 usage or configuration   3 denied, as nobody could be asked
   4 provider or key   5 a limit   130 interrupted   143 terminated";
+
+const LOGIN_HELP: &str = "\
+The key is typed where nobody sees it, or read as the first line of standard input:
+  agent auth login anthropic
+  pass show anthropic | agent auth login anthropic
+The server is asked for its list of models, which costs nothing. A key that it refuses is not kept (exit code 4).";
+
+const DOCTOR_HELP: &str = "\
+The provider in use, your own ones, those with a key, and servers found on this machine are asked for their lists of
+models: all at once, within 5 s, at no cost.
+
+Exit codes:
+  0 the configuration is in order, and the provider in use answers and takes its key   1 otherwise";
 
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -214,8 +227,19 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Look at terminal, keys, paths and configuration, and name the fix
-    Doctor,
+    /// Keep keys of providers, and tell where they come from
+    Auth {
+        /// What to do.
+        #[command(subcommand)]
+        action: AuthAction,
+    },
+    /// Look at terminal, network, keys, paths and configuration, and name the fix
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor {
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script
     Completions {
         /// For this shell
@@ -239,6 +263,31 @@ pub enum SessionsAction {
     Show {
         /// An id or its beginning, or a path
         id: String,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What to do with keys.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AuthAction {
+    /// Ask for a provider's key, have its server check it, and keep it in auth.json
+    #[command(after_help = LOGIN_HELP)]
+    Login {
+        /// The provider, such as anthropic
+        name: String,
+        /// Keep it without asking the server
+        #[arg(long)]
+        no_check: bool,
+    },
+    /// Forget the key in auth.json
+    Logout {
+        /// The provider
+        name: String,
+    },
+    /// Tell which providers have a key, and where from
+    List {
         /// One JSON value
         #[arg(long)]
         json: bool,

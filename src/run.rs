@@ -13,7 +13,7 @@ use crate::base::file_size;
 use crate::base::panic;
 use crate::base::text::mask::Mask;
 use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
-use crate::cli::{Cli, Color, Command, ConfigAction, OutputFormat, SessionsAction, Stdin, Task};
+use crate::cli::{AuthAction, Cli, Color, Command, ConfigAction, OutputFormat, SessionsAction, Stdin, Task};
 use crate::front::command::config::Action;
 use crate::front::command::sessions::Scope;
 use crate::front::command::{self, Form};
@@ -84,7 +84,12 @@ fn dispatch(
         Some(Command::Demo { output_format, .. }) => format(*output_format),
         Some(_) => Format::Text,
     };
-    if matches!(cli.command, None | Some(Command::Demo { .. })) {
+    // The others have nothing to undo, and end at once as any program does.
+    let hears = match &cli.command {
+        None | Some(Command::Demo { .. } | Command::Auth { action: AuthAction::Login { .. } }) => true,
+        Some(_) => false,
+    };
+    if hears {
         stop.listen()?;
     }
     out.set_terminal(rustix::termios::isatty(rustix::stdio::stdout()));
@@ -124,8 +129,15 @@ fn dispatch(
             let tools = app::toolbox(&loaded, &env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
             out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
         }
-        Some(Command::Doctor) => out.both(|stdout, stderr| {
-            command::doctor::run(&env, &flags, command::doctor::Terminal::real(), stdout, stderr)
+        Some(Command::Auth { action }) => {
+            let mut ask = |question: &str| command::auth::from_person(question, stop);
+            out.both(|stdout, stderr| {
+                command::auth::run(&auth_action(action), &env, &flags, stop, &mut ask, stdout, stderr)
+            })
+        }
+        Some(Command::Doctor { json }) => out.both(|stdout, stderr| {
+            let terminal = command::doctor::Terminal::real();
+            command::doctor::run(&env, &flags, terminal, form(json), stop.cancel(), stdout, stderr)
         }),
         Some(Command::Completions { shell }) => {
             out.both(|stdout, _| command::completions::run(shell, declaration(), stdout))
@@ -195,6 +207,17 @@ fn config_action(action: ConfigAction) -> Action {
         ConfigAction::Init => Action::Init,
         ConfigAction::Get { key, json } => Action::Get { key, form: form(json) },
         ConfigAction::Set { key, value } => Action::Set { key, value },
+    }
+}
+
+fn auth_action(action: AuthAction) -> command::auth::Action {
+    use command::auth::{Action, Check};
+    match action {
+        AuthAction::Login { name, no_check } => {
+            Action::Login { name, check: if no_check { Check::Nobody } else { Check::Server } }
+        }
+        AuthAction::Logout { name } => Action::Logout { name },
+        AuthAction::List { json } => Action::List { form: form(json) },
     }
 }
 

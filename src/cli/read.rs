@@ -191,13 +191,12 @@ fn asks_for_task(words: &[OsString]) -> bool {
 }
 
 /// Commands that a later version brings: their names are never sent to a model as a task.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 14] = [
     "undo",
     "redo",
     "jobs",
     "serve",
     "acp",
-    "auth",
     "models",
     "skills",
     "chains",

@@ -100,6 +100,48 @@ fn read_from(mut source: File, reading: Reading, silence: Duration, cancel: &Can
     Ok(if bytes.is_empty() { Input::Nothing } else { Input::Read(String::from_utf8_lossy(&bytes).into_owned()) })
 }
 
+/// The first line of standard input, without its end; `None` if there is nothing, or `cancel` is thrown before it has come.
+///
+/// # Errors
+///
+/// Failed: it cannot be read. Usage: it is longer than any line that is meant.
+pub fn line(cancel: &Cancel) -> Result<Option<String>, Error> {
+    let Ok(handle) = io::stdin().as_fd().try_clone_to_owned() else { return Ok(None) };
+    line_from(File::from(handle), cancel)
+}
+
+fn line_from(mut source: File, cancel: &Cancel) -> Result<Option<String>, Error> {
+    let cannot = |error: io::Error| Error::failed("standard input cannot be read").caused_by(error);
+    let (woken, mut wake) = io::pipe().map_err(cannot)?;
+    let _on_cancel = cancel.on_cancel(move || {
+        // A full pipe wakes as well.
+        let _ = wake.write_all(&[0]);
+    });
+    let (mut bytes, mut piece) = (Vec::new(), [0; PIECE_BYTES]);
+    loop {
+        match ready(&source, &woken, None) {
+            Ready::Source => {}
+            Ready::Cancelled | Ready::Nobody => return Ok(None),
+        }
+        let count = match source.read(&mut piece) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(cannot(error)),
+        };
+        bytes.extend_from_slice(&piece[..count]);
+        let line = bytes.iter().position(|byte| *byte == b'\n');
+        match line.map(|end| &bytes[..end]) {
+            Some(line) => return Ok(Some(String::from_utf8_lossy(line).into_owned())),
+            None if count == 0 && bytes.is_empty() => return Ok(None),
+            None if count == 0 => return Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            None if bytes.len() > PIECE_BYTES => {
+                return Err(Error::usage("standard input begins with a line of more than 64 KB"));
+            }
+            None => {}
+        }
+    }
+}
+
 /// What a wait for standard input came to.
 enum Ready {
     /// There is something to read, or the end.
@@ -166,6 +208,25 @@ mod tests {
             read_from(tempfile::tempfile().unwrap(), Reading::Wait, SHORT, &Cancel::new()).unwrap(),
             Input::Nothing
         );
+    }
+
+    #[test]
+    fn a_line_is_read_without_waiting_for_the_end() {
+        let (reader, mut writer) = pipe();
+        writer.write_all(b"k-1\r\nmore").unwrap();
+        assert_eq!(line_from(reader, &Cancel::new()).unwrap().as_deref(), Some("k-1\r"));
+        let (reader, mut last) = pipe();
+        last.write_all(b"k-2").unwrap();
+        drop(last);
+        assert_eq!(line_from(reader, &Cancel::new()).unwrap().as_deref(), Some("k-2"));
+        assert_eq!(line_from(tempfile::tempfile().unwrap(), &Cancel::new()).unwrap(), None);
+        let endless = tempfile::tempfile().unwrap();
+        endless.set_len(MOST_BYTES as u64).unwrap();
+        assert!(line_from(endless, &Cancel::new()).is_err());
+        let (silent, _writer) = pipe();
+        let cancel = Cancel::new();
+        cancel.cancel();
+        assert_eq!(line_from(silent, &cancel).unwrap(), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod config;
 mod harness;
 mod keys;
 mod loop_guard;
+mod network;
 mod one_shot;
 mod permissions;
 mod plain;

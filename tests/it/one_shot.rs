@@ -460,7 +460,7 @@ fn names_of_commands_to_come_are_no_tasks() {
         host.agent(words).run().exits(2).says(&["not built yet", "hint: "]);
     }
     host.agent(&["serv"]).run().exits(2).says(&["agent serve"]);
-    host.agent(&["auth", "login", "openai"]).run().exits(2).says(&["agent auth", "not built yet"]);
+    host.agent(&["mcp", "add", "x"]).run().exits(2).says(&["agent mcp", "not built yet"]);
     host.agent(&["sessions"]).run().exits(2).says(&["a word is missing", "list, show"]);
 }
 

@@ -3,6 +3,7 @@
 use super::Form;
 use super::config::Action;
 use super::*;
+use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::product::auth::secret::Secret;
@@ -135,7 +136,8 @@ fn what_mends_a_configuration_starts_without_one() {
     let shown = show(&env, None, Form::Text);
     assert!(shown.err.contains("max_turn") && shown.err.contains("hint: did you mean `max_turns`?"), "{}", shown.err);
     let flags = Flags { api_key: Some(Secret::new("k-secret")), ..Flags::default() };
-    let doctor = ran(|out, err| doctor::run(&env, &flags, doctor::Terminal::default(), out, err));
+    let doctor =
+        ran(|out, err| doctor::run(&env, &flags, doctor::Terminal::default(), Form::Text, &Cancel::new(), out, err));
     assert_eq!(doctor.code.unwrap(), NO);
     assert!(
         doctor.err.contains("max_turn") && doctor.out.contains("terminal") && doctor.out.contains("off (not built)")
@@ -150,7 +152,9 @@ fn doctor_says_what_a_terminal_lacks_and_what_helps() {
         let mut env = env.clone();
         env.vars.extend(vars.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         let terminal = doctor::Terminal { input: true, output: true, size: Some((80, 24)) };
-        ran(|out, err| doctor::run(&env, &Flags::default(), terminal, out, err)).out
+        let ran = ran(|out, err| doctor::run(&env, &Flags::default(), terminal, Form::Text, &Cancel::new(), out, err));
+        let (_, terminal) = ran.out.split_once("\nterminal\n").unwrap();
+        terminal.split_once("\n\n").unwrap().0.to_owned()
     };
     assert!(told(&[]).contains("export TERM="));
     assert!(told(&[("TERM", "dumb")]).contains("TERM=dumb promises nothing"));

@@ -34,7 +34,7 @@ pub fn of_session(what: &Report, assembled: &Assembled) -> Option<String> {
 ///
 /// What the command behind it says.
 pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
-    let Setup { loaded, env, flags, clock, .. } = setup;
+    let Setup { loaded, env, flags, clock, cancel, .. } = setup;
     let (mut out, mut talk) = (Vec::new(), Vec::new());
     match what {
         Report::Context | Report::WholeContext => {}
@@ -47,7 +47,8 @@ pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
             command::config::run(&Action::Show { key, form: Form::Text }, env, flags, &mut out, &mut talk)?;
         }
         Report::Doctor => {
-            command::doctor::run(env, flags, command::doctor::Terminal::real(), &mut out, &mut talk)?;
+            let terminal = command::doctor::Terminal::real();
+            command::doctor::run(env, flags, terminal, Form::Text, cancel, &mut out, &mut talk)?;
         }
         Report::Sessions => {
             let store = Store::new(&loaded.paths.data_dir, *clock);

@@ -1,15 +1,16 @@
 //! `auth.json`: keys by provider, in a file of the user's own.
 //!
-//! `{"openai": {"type": "api_key", "key": "…"}}`. Reads it; writing goes through [`crate::product::files::update`].
+//! `{"openai": {"type": "api_key", "key": "…"}}`. Entries of other kinds are kept as they are.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::secret::Secret;
 use crate::base::json::Object;
 use crate::base::text::visible;
-use crate::product::files;
+use crate::product::error::Error;
+use crate::product::files::{self, FileError};
 
 /// The file's name in the configuration folder.
 pub const FILE: &str = "auth.json";
@@ -72,6 +73,54 @@ impl Store {
     }
 }
 
+/// Keeps a provider's key, beside whatever else the file holds and others write meanwhile.
+///
+/// # Errors
+///
+/// Usage: the file does not parse, and stays as it is. Failed: it cannot be written.
+pub fn put(config_dir: &Path, provider: &str, key: &Secret) -> Result<(), Error> {
+    let entry = json!({"type": "api_key", "key": key.expose()});
+    change(config_dir, |entries| drop(entries.insert(provider.to_owned(), entry)))
+}
+
+/// Takes a provider's entry out. Returns whether there was one.
+///
+/// # Errors
+///
+/// As [`put`].
+pub fn forget(config_dir: &Path, provider: &str) -> Result<bool, Error> {
+    // What is not there needs no file made for it.
+    let path = config_dir.join(FILE);
+    match files::read(&path).map_err(|error| unreadable(&error))? {
+        Some(document) if document.object.contains_key(provider) => {
+            change(config_dir, |entries| entries.shift_remove(provider).is_some())
+        }
+        Some(_) | None => Ok(false),
+    }
+}
+
+/// Whether the file could be changed, as far as its content goes.
+///
+/// # Errors
+///
+/// Usage: it does not parse. Failed: it cannot be read.
+pub fn readable(config_dir: &Path) -> Result<(), Error> {
+    files::read(&config_dir.join(FILE)).map(|_| ()).map_err(|error| unreadable(&error))
+}
+
+fn change<T>(config_dir: &Path, change: impl FnOnce(&mut Object) -> T) -> Result<T, Error> {
+    files::update(&config_dir.join(FILE), change).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &FileError) -> Error {
+    match error {
+        FileError::Syntax { .. } | FileError::Shape { .. } => {
+            Error::usage(error.to_string()).hint("mend or remove the file; it was left as it is")
+        }
+        FileError::Locked { .. } | FileError::System { .. } => Error::failed(error.to_string()),
+    }
+}
+
 /// Which entries are no keys, if any.
 fn unusable(path: &Path, entries: &Object) -> Option<String> {
     let bad: Vec<_> = entries.iter().filter(|(_, entry)| key_of(entry).is_none()).map(|(name, _)| name).collect();
@@ -117,6 +166,33 @@ mod tests {
             assert!(problem.contains("auth.json") && problem.contains("`mock`"), "{entry}: {problem}");
             assert!(!problem.contains("k-3") && !problem.contains('\n'), "{problem}");
             assert!(store.key("mock").is_none() && store.key("a").is_some(), "{entry}");
+        }
+    }
+
+    #[test]
+    fn keys_come_and_go_beside_what_others_keep() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dir, path) = (folder.path().join("config"), folder.path().join("config").join(FILE));
+        assert!(!forget(&dir, "a").unwrap() && !path.exists(), "nothing is made for nothing");
+        put(&dir, "a", &Secret::new("k-1")).unwrap();
+        put(&dir, "b", &Secret::new("k-2")).unwrap();
+        assert!(!files::is_open_to_others(&path));
+        std::fs::write(&path, r#"{"x": {"type": "oauth", "token": "t"}, "a": {"key": "k-0"}, "b": 5}"#).unwrap();
+        put(&dir, "a", &Secret::new("k-3")).unwrap();
+        assert!(forget(&dir, "b").unwrap(), "also what is no key");
+        let text: String = std::fs::read_to_string(&path).unwrap().split_whitespace().collect();
+        assert_eq!(text, r#"{"x":{"type":"oauth","token":"t"},"a":{"type":"api_key","key":"k-3"}}"#);
+        assert!(!files::is_open_to_others(&path), "it is closed when it is written");
+        for broken in ["{\n oops", "[]"] {
+            std::fs::write(&path, broken).unwrap();
+            for error in [
+                put(&dir, "a", &Secret::new("k")).unwrap_err(),
+                forget(&dir, "a").unwrap_err(),
+                readable(&dir).unwrap_err(),
+            ] {
+                assert!(error.message.contains("auth.json:") && !error.hints.is_empty(), "{error}");
+            }
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), broken);
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::check;
+use super::host::MODEL;
 use super::http::{Connection, Incoming};
 use super::reply::{Ending, Instead, Reply, fail};
 use super::request::Request;
@@ -171,6 +172,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut connection = Connection::new(stream)?;
     while let Some(incoming) = connection.receive()? {
+        if incoming.method == "GET" && incoming.path.split('?').next().is_some_and(|path| path.ends_with("/models")) {
+            let (status, body) = listed(&incoming, shared);
+            connection.whole(status, &[], "application/json", body.to_string().as_bytes())?;
+            continue;
+        }
         let Some(wire) = Wire::of_path(&incoming.path).filter(|_| incoming.method == "POST") else {
             let problem = json!({"error": {"message": format!("no such path: {} {}", incoming.method, incoming.path)}});
             connection.whole(404, &[], "application/json", problem.to_string().as_bytes())?;
@@ -184,6 +190,21 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The list of models, for whoever has a key.
+fn listed(incoming: &Incoming, shared: &Shared) -> (u16, Value) {
+    let keys = shared.state.lock().unwrap().keys.clone();
+    let is_known = keys.iter().any(|key| {
+        Wire::ALL.into_iter().any(|wire| {
+            let (name, value) = wire.key_header(key);
+            incoming.headers.get(name).is_some_and(|given| *given == value)
+        })
+    });
+    match is_known {
+        true => (200, json!({"object": "list", "data": [{"id": MODEL}]})),
+        false => (401, json!({"error": {"message": "this key is not known here"}})),
+    }
 }
 
 /// Reads, judges and keeps a request; returns it with its number.

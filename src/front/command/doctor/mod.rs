@@ -1,52 +1,36 @@
 //! `agent doctor`: what is there, what is missing, and the fix.
 //!
-//! Starts with anything broken; shows no secret; contacts nobody.
+//! Starts with anything broken, shows no secret, and spends no tokens: providers are asked for their lists of models, all at
+//! once and for 5 s at most.
+
+mod network;
+mod screen;
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{DONE, NO, config::complain, written};
+use serde_json::{Value, json};
+
+use super::{DONE, Form, NO, config::complain, written};
+use crate::base::cancel::Cancel;
 use crate::base::env::Env;
+use crate::base::json::Object;
 use crate::base::path::is_absent;
-use crate::base::text::visible;
-use crate::front::out::Colour;
-use crate::front::term::caps::{Caps, Colours, Grade, Unicode, Within};
-use crate::front::term::reflow::Reflow;
-use crate::product::config::mask::without_password;
+use crate::product::config::layer::Problem;
 use crate::product::config::naming::own_providers;
 use crate::product::config::presets::PRESETS;
 use crate::product::config::trust::Trust;
 use crate::product::config::{Flags, Loaded, inspect};
 use crate::product::error::Error;
 use crate::product::files;
+use crate::product::provider::check::{Checked, check};
 use crate::product::provider::key::{self, Found, RunKeys};
 use crate::product::tool::save;
 
-/// The terminal, as the caller found it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Terminal {
-    /// Whether input comes from one.
-    pub input: bool,
-    /// Whether output goes to one.
-    pub output: bool,
-    /// Columns and rows of the one output goes to.
-    pub size: Option<(u16, u16)>,
-}
+pub use screen::Terminal;
 
-impl Terminal {
-    /// Looks at the process's own streams.
-    pub fn real() -> Self {
-        let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
-        let size = rustix::termios::tcgetwinsize(output).ok().map(|size| (size.ws_col, size.ws_row));
-        Self { input: rustix::termios::isatty(input), output: rustix::termios::isatty(output), size }
-    }
-}
-
-/// The variables that send requests through a proxy.
-const PROXIES: [&str; 8] =
-    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
-
-/// Looks at everything. Returns 1 when something keeps a task from being run.
+/// Looks at everything. Returns 0 when a task could be done: the configuration is in order, and the provider that it asks
+/// for answers and takes the key; else 1.
 ///
 /// # Errors
 ///
@@ -55,37 +39,103 @@ pub fn run(
     env: &Env,
     flags: &Flags,
     terminal: Terminal,
+    form: Form,
+    cancel: &Cancel,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<u8, Error> {
     let loaded = inspect(env, flags);
-    written(report(&loaded, env, terminal, out).and_then(|()| {
-        out.flush()?;
-        complain(&loaded, err)?;
-        Ok(if loaded.problems.is_empty() { DONE } else { NO })
-    }))
+    let sections = [
+        paths(&loaded),
+        screen::section(env, terminal),
+        configuration(&loaded),
+        keys(&loaded, env),
+        sandbox(),
+        network::proxies(&loaded, env),
+        network::certificates(&loaded, env),
+    ];
+    if form == Form::Text {
+        // The rest may take seconds.
+        let shown = sections.iter().try_for_each(|section| {
+            section.print(out)?;
+            writeln!(out)
+        });
+        let shown = shown.and_then(|()| out.flush());
+        if shown.is_err() {
+            return written(shown.map(|()| DONE));
+        }
+    }
+    let (checked, nobody) = check(&loaded, env, cancel)?;
+    let works = loaded.problems.is_empty() && checked.iter().any(|one| one.is_chosen && one.works());
+    written((|| {
+        match form {
+            Form::Text => {
+                network::section(&checked, nobody.as_ref()).print(out)?;
+                out.flush()?;
+                complain(&loaded, err)?;
+            }
+            Form::Json => {
+                writeln!(out, "{}", as_json(&loaded, &sections, &checked, nobody.as_ref(), works))?;
+                out.flush()?;
+            }
+        }
+        Ok(if works { DONE } else { NO })
+    })())
 }
 
-fn report(loaded: &Loaded, env: &Env, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> {
-    paths(loaded, out)?;
-    screen(env, terminal, out)?;
-    writeln!(out, "\nconfiguration")?;
-    let count = loaded.problems.len();
-    let state = match count {
-        0 => "in order".to_owned(),
-        1 => "1 problem, named below".to_owned(),
-        count => format!("{count} problems, named below"),
-    };
-    line(out, "settings", &state)?;
-    line(out, "project", &project(loaded))?;
-    keys(loaded, env, out)?;
-    writeln!(out, "\nsandbox")?;
-    line(out, "mode", "off (not built): shell commands run with your own rights")?;
-    proxies(loaded, env, out)
+/// What is told about one subject.
+struct Section {
+    title: &'static str,
+    /// Names and what is told; without a name it is a remark on what is above.
+    rows: Vec<(String, String)>,
 }
 
-fn paths(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "paths")?;
+impl Section {
+    fn new(title: &'static str) -> Self {
+        Self { title, rows: Vec::new() }
+    }
+
+    fn line(&mut self, name: &str, text: impl Into<String>) {
+        self.rows.push((name.to_owned(), text.into()));
+    }
+
+    fn remark(&mut self, text: impl Into<String>) {
+        self.line("", text);
+    }
+
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.title)?;
+        for (name, text) in &self.rows {
+            writeln!(out, "  {name:<12} {text}")?;
+        }
+        Ok(())
+    }
+
+    /// An object; remarks are a list in it.
+    fn json(&self) -> Value {
+        let (remarks, rows): (Vec<_>, Vec<_>) = self.rows.iter().partition(|(name, _)| name.is_empty());
+        let mut object: Object = rows.into_iter().map(|(name, text)| (name.clone(), json!(text))).collect();
+        if !remarks.is_empty() {
+            object.insert("remarks".to_owned(), remarks.into_iter().map(|(_, text)| json!(text)).collect());
+        }
+        Value::Object(object)
+    }
+}
+
+fn as_json(loaded: &Loaded, sections: &[Section], checked: &[Checked], nobody: Option<&Error>, works: bool) -> Value {
+    let problem = |Problem { message, hint }: &Problem| json!({"message": message, "hint": hint});
+    let mut whole = Object::new();
+    whole.insert("works".to_owned(), json!(works));
+    whole.insert("problems".to_owned(), loaded.problems.iter().map(problem).collect());
+    whole.insert("notices".to_owned(), loaded.notices.iter().map(|notice| json!(notice.text)).collect());
+    whole.extend(sections.iter().map(|section| (section.title.to_owned(), section.json())));
+    whole.insert("providers".to_owned(), checked.iter().map(network::as_json).collect());
+    whole.insert("nobody".to_owned(), json!(nobody.map(ToString::to_string)));
+    Value::Object(whole)
+}
+
+fn paths(loaded: &Loaded) -> Section {
+    let mut section = Section::new("paths");
     let state = |path: &Path| match path.metadata() {
         Ok(_) => String::new(),
         Err(error) if is_absent(&error) => " (not there yet)".to_owned(),
@@ -97,110 +147,31 @@ fn paths(loaded: &Loaded, out: &mut dyn Write) -> io::Result<()> {
         ("data", loaded.paths.data_dir.as_path()),
     ];
     for (name, path) in all {
-        line(out, name, &format!("{}{}", path.display(), state(path)))?;
+        section.line(name, format!("{}{}", path.display(), state(path)));
     }
     if loaded.paths.data_dir.exists() && files::is_open_to_others(&loaded.paths.data_dir) {
-        line(out, "", "the data folder can be read by other users; `chmod 700` closes it")?;
+        section.remark("the data folder can be read by other users; `chmod 700` closes it");
     }
-    Ok(())
+    section
 }
 
-/// The terminal as the environment describes it: nothing is asked of it here.
-fn screen(env: &Env, terminal: Terminal, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nterminal")?;
-    let yes_no = |value: bool| if value { "yes" } else { "no" };
-    line(out, "input", &format!("a terminal: {}", yes_no(terminal.input)))?;
-    line(out, "output", &format!("a terminal: {}", yes_no(terminal.output)))?;
-    let caps = Caps::of(env, Colour::Auto);
-    let name = caps.brand.map(|brand| format!(" ({})", brand.name())).unwrap_or_default();
-    line(out, "TERM", &format!("{}{name}", visible::line(env.var("TERM").unwrap_or("not set"))))?;
-    let around = match (caps.within, caps.remote) {
-        (Within::Nothing, false) => None,
-        (Within::Nothing, true) => Some("over ssh"),
-        (Within::Tmux, false) => Some("in tmux"),
-        (Within::Tmux, true) => Some("in tmux, over ssh"),
-        (Within::Screen, false) => Some("in GNU screen"),
-        (Within::Screen, true) => Some("in GNU screen, over ssh"),
+fn configuration(loaded: &Loaded) -> Section {
+    let mut section = Section::new("configuration");
+    let state = match loaded.problems.len() {
+        0 => "in order".to_owned(),
+        1 => "1 problem, named below".to_owned(),
+        count => format!("{count} problems, named below"),
     };
-    if let Some(around) = around {
-        line(out, "reached", around)?;
-    }
-    match terminal.size {
-        Some((columns, rows)) => line(out, "size", &format!("{columns} columns, {rows} rows"))?,
-        None => line(out, "size", "unknown")?,
-    }
-    let colour = match (caps.colours, env.var("NO_COLOR")) {
-        (Colours::None, Some(_)) => "none (NO_COLOR is set)",
-        (Colours::None, None) => "none",
-        (Colours::Ansi, _) => "16 colours",
-        (Colours::Indexed, _) => "256 colours",
-        (Colours::True, _) => "true colour",
-    };
-    line(out, "colour", colour)?;
-    let characters = match caps.unicode {
-        Unicode::Yes => "UTF-8",
-        Unicode::Assumed => "UTF-8 is assumed: no locale is set",
-        Unicode::No => "ASCII",
-    };
-    line(out, "characters", characters)?;
-    let lines = match caps.reflow {
-        Reflow::Always | Reflow::AboveCaret => "wrapped anew when the width changes",
-        Reflow::Never => "taken not to be wrapped anew when the width changes",
-    };
-    line(out, "long lines", lines)?;
-    for lack in lacks(&caps, env, terminal) {
-        line(out, "", lack)?;
-    }
-    Ok(())
+    section.line("settings", state);
+    section.line("project", project(loaded));
+    section
 }
 
-/// What a terminal lacks that the chat would use, each with what helps.
-fn lacks(caps: &Caps, env: &Env, terminal: Terminal) -> Vec<&'static str> {
-    let mut lacks = Vec::new();
-    let mut lack = |lacking: bool, words| {
-        if lacking {
-            lacks.push(words);
-        }
-    };
-    lack(!terminal.input || !terminal.output, "the chat needs a terminal on both ends; `agent \"a task\"` does not");
-    lack(
-        env.var("TERM").is_none(),
-        "TERM is not set, so no colours and no keys but plain ones; `export TERM=xterm-256color` where that is true",
-    );
-    lack(env.var("TERM") == Some("dumb"), "TERM=dumb promises nothing: no colours, no editing beyond plain keys");
-    lack(
-        caps.unicode == Unicode::No && caps.grade == Grade::Full,
-        "the locale is not UTF-8: marks are drawn in ASCII; `export LC_ALL=C.UTF-8` if the terminal shows UTF-8",
-    );
-    lack(
-        caps.unicode == Unicode::Assumed,
-        "if letters beyond ASCII come out wrong, or to be sure: `export LANG=C.UTF-8`",
-    );
-    lack(
-        caps.grade == Grade::Full && matches!(caps.colours, Colours::Ansi | Colours::Indexed),
-        "themes of one's own need true colour; `export COLORTERM=truecolor` if the terminal has it",
-    );
-    let small = |(columns, rows): (u16, u16)| columns < LEAST_SIZE.0 || rows < LEAST_SIZE.1;
-    lack(terminal.size.is_some_and(small), "the window is too small for the chat; it needs 20 columns and 5 rows");
-    if caps.within == Within::Tmux {
-        lacks.extend(TMUX);
-    }
-    if caps.within == Within::Screen {
-        lacks.push("GNU screen tells Shift+Enter from Enter nowhere; Alt+Enter and Ctrl-J begin a new line everywhere");
-    }
-    lacks
+fn sandbox() -> Section {
+    let mut section = Section::new("sandbox");
+    section.line("mode", "off (not built): shell commands run with your own rights");
+    section
 }
-
-/// The chat needs so many columns and rows.
-const LEAST_SIZE: (u16, u16) = (20, 5);
-
-/// What tmux keeps to itself unless it is told not to; it has no variable that would say whether it was.
-const TMUX: [&str; 4] = [
-    "tmux: `set -s extended-keys on` lets Shift+Enter through",
-    "tmux: `set -g focus-events on` lets the chat know when nobody looks",
-    "tmux: `set -g allow-passthrough on` lets notifications and the clipboard through",
-    "tmux: `set -as terminal-features \",*:RGB\"` keeps true colour, where the terminal has it",
-];
 
 fn project(loaded: &Loaded) -> String {
     let root = loaded.project.root.display();
@@ -213,40 +184,22 @@ fn project(loaded: &Loaded) -> String {
 }
 
 /// Where each provider's key was found. A key shows itself to nobody.
-fn keys(loaded: &Loaded, env: &Env, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nkeys")?;
+fn keys(loaded: &Loaded, env: &Env) -> Section {
+    let mut section = Section::new("keys");
     if let Some(run) = &loaded.run_key {
-        line(out, "this run", &format!("{} from {}, for the provider that is named", run.key, run.place))?;
+        section.line("this run", format!("{} from {}, for the provider that is named", run.key, run.place));
     }
     let clouds = PRESETS.iter().filter(|preset| !preset.is_local()).map(|preset| preset.name);
     let mut missing = Vec::new();
     for name in clouds.chain(own_providers(&loaded.values)) {
         match key::look(loaded, env, name, RunKeys::No) {
-            Found::Key { key: Some(key), place } => line(out, name, &format!("{key} from {place}"))?,
-            Found::Key { key: None, place } => line(out, name, &format!("from the command of {place}"))?,
+            Found::Key { key: Some(key), place } => section.line(name, format!("{key} from {place}")),
+            Found::Key { key: None, place } => section.line(name, format!("from the command of {place}")),
             Found::Nowhere { .. } => missing.push(name),
         }
     }
     if !missing.is_empty() {
-        line(out, "none for", &missing.join(", "))?;
+        section.line("none for", missing.join(", "));
     }
-    Ok(())
-}
-
-fn proxies(loaded: &Loaded, env: &Env, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nproxy")?;
-    let configured = loaded.settings.http.proxy.as_deref().map(|address| ("http.proxy", address));
-    let set: Vec<_> =
-        configured.into_iter().chain(PROXIES.iter().filter_map(|name| Some((*name, env.var(name)?)))).collect();
-    for (name, address) in &set {
-        line(out, name, &without_password(address))?;
-    }
-    if set.is_empty() {
-        line(out, "none", "requests go straight to the provider")?;
-    }
-    Ok(())
-}
-
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {name:<12} {text}")
+    section
 }
