@@ -10,6 +10,7 @@ pub mod lock;
 pub mod panic;
 pub mod path;
 pub mod paths;
+pub mod raster;
 pub mod reactive;
 pub mod secret;
 pub mod text;

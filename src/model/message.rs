@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use twox_hash::{XxHash3_64, XxHash3_128};
+use twox_hash::XxHash3_128;
 
 use crate::base::json::Object;
+use crate::base::raster;
 
 use super::reply::StopReason;
 use super::usage::Usage;
@@ -47,11 +48,29 @@ pub struct Image {
 }
 
 impl Image {
-    /// The same for equal pictures, and for no others: a hash in 32 hexadecimal digits.
+    /// What tells this picture from others, and stays the same wherever it is written and read: 32 hex digits.
     pub fn id(&self) -> String {
         let Self { media_type, data } = self;
-        let seed = XxHash3_64::oneshot(media_type.as_bytes());
-        format!("{:032x}", XxHash3_128::oneshot_with_seed(seed, data))
+        let mut hasher = XxHash3_128::new();
+        hasher.write(media_type.as_bytes());
+        hasher.write(&[0]);
+        hasher.write(data);
+        format!("{:032x}", hasher.finish_128())
+    }
+
+    /// Type and size, such as `image/png 640×480`; the type alone where the bytes do not begin with a size that is known
+    /// here, which is that of PNG and JPEG.
+    pub fn label(&self) -> String {
+        let Self { media_type, data } = self;
+        raster::header(data).map_or_else(
+            || media_type.clone(),
+            |raster::Header { width, height, components: _ }| format!("{media_type} {width}×{height}"),
+        )
+    }
+
+    /// What stands for this picture once a provider has refused it.
+    pub fn refused_stub(&self) -> String {
+        format!("[a picture was here ({}); it was refused by the provider and is not sent again]", self.label())
     }
 }
 
@@ -197,6 +216,19 @@ impl ToolResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_has_a_name_of_its_own() {
+        let image = |media_type: &str, data: &[u8]| Image { media_type: media_type.into(), data: data.into() };
+        let picture = image("image/png", b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0");
+        // Kept in sessions: it must never become another.
+        assert_eq!(image("image/png", b"x").id(), "beb6023b93e4a48f7d123b2b3dc71ab5");
+        assert_ne!(image("image/jpeg", b"x").id(), image("image/png", b"x").id());
+        assert_ne!(image("image/png", b"y").id(), image("image/png", b"x").id());
+        assert_eq!(picture.label(), "image/png 640×480");
+        assert_eq!(image("image/webp", b"RIFF").label(), "image/webp");
+        assert!(picture.refused_stub().contains("(image/png 640×480)"));
+    }
 
     #[test]
     fn arguments_are_read_strictly() {

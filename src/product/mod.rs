@@ -9,6 +9,7 @@ pub mod error;
 pub mod files;
 pub mod history;
 pub mod permission;
+pub mod picture;
 pub mod prompt;
 pub mod provider;
 pub mod repository;

@@ -140,7 +140,7 @@ const ROOMS: &[Room] = &[
             "vocabulary",
             "kernel",
             "product::error",
-            "product::media",
+            "product::picture",
             "product::resource",
             "product::sandbox",
         ],
