@@ -86,6 +86,9 @@ pub struct Task {
     #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Task")]
     #[arg(hide_default_value = true, hide_possible_values = true)]
     pub stdin: Stdin,
+    /// Send this picture along; may be given more than once, and @FILE in the text does the same
+    #[arg(long, value_name = "FILE", help_heading = "Task")]
+    pub image: Vec<PathBuf>,
     /// Work in this folder
     #[arg(short = 'C', long, value_name = "DIR", help_heading = "Task", global = true)]
     pub cwd: Option<PathBuf>,

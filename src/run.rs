@@ -26,6 +26,7 @@ use crate::front::stop::Stop;
 use crate::front::term::caps::{Caps, Grade};
 use crate::front::wire;
 use crate::kernel::event::Event;
+use crate::product::agent::attach;
 use crate::product::agent::report::{Interruption, Report};
 use crate::product::app::{self, Parts, Which};
 use crate::product::config::paths::Paths;
@@ -161,6 +162,10 @@ fn task(
     };
     let one_shot = task.print || !on_terminal();
     let loaded = config::load(env, flags)?;
+    let pictures = match task.image.as_slice() {
+        [] => Vec::new(),
+        files => attach::pictures(files, &app::workspace(&loaded, env)?)?,
+    };
     let session = match (&task.session, task.resume) {
         (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
         (None, true) => Which::Open(Selector::Newest),
@@ -172,7 +177,7 @@ fn task(
         let colour = colour(task.output.color);
         let (env, flags) = (env.clone(), flags.clone());
         let is_dumb = Caps::of(&env, colour).grade == Grade::Dumb;
-        let chat = Chat { loaded, flags, env, clock, session, first, colour, performs: false };
+        let chat = Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false };
         return if is_dumb { repl::plain::run(chat, stop) } else { repl::run::run(chat, stop) };
     }
     for notice in &loaded.notices {
@@ -180,7 +185,8 @@ fn task(
     }
     let choice = choose(&loaded, env, stop.cancel())?;
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session })?;
-    one_shot::run(assembled, &Asked::new(task.prompt.clone(), reading), Goal::Answer, stop, printer)
+    let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
+    one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
 }
 
 fn sessions(action: &SessionsAction, env: &Env, clock: Clock, out: &mut Out<'_>) -> Result<u8, Error> {

@@ -91,6 +91,7 @@ impl Task {
             rights,
             config,
             trust_project,
+            image: _,
         } = self;
         let mut flags = Flags {
             values: Vec::new(),

@@ -131,12 +131,20 @@ pub fn watched(parts: Parts<'_>, ask: Ask) -> Result<Assembled, Error> {
     Ok(assembled)
 }
 
+/// Where the tools work, and what is closed to them.
+///
+/// # Errors
+///
+/// A setting that is no pattern.
+pub fn workspace(loaded: &Loaded, env: &Env) -> Result<Workspace, Error> {
+    Workspace::new(env.cwd.clone(), env.home.clone(), &loaded.settings.sandbox.deny_read)
+        .map_err(|problem| wrong(loaded, "sandbox.deny_read", None, problem))
+}
+
 fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let Parts { loaded, choice, env, clock, session } = parts;
     let settings = &loaded.settings;
-    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &settings.sandbox.deny_read)
-        .map_err(|problem| wrong(loaded, "sandbox.deny_read", None, problem))?;
-    let workspace = Arc::new(workspace);
+    let workspace = Arc::new(workspace(loaded, env)?);
     let secrets = known_secrets(loaded, env, choice.key.as_ref());
     let (seen, mask) = (Arc::new(Seen::new()), Mask::new(secrets.iter().map(Secret::expose)));
     let mut notices = Vec::new();

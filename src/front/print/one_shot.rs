@@ -6,7 +6,7 @@ use crate::kernel::effect::End;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::model::message::Part;
 use crate::product::agent::Finished;
-use crate::product::agent::attach::attachments;
+use crate::product::agent::attach::{attachments, unseen};
 use crate::product::agent::report::{Interruption, Report, hints};
 use crate::product::app::Assembled;
 use crate::product::error::Error;
@@ -29,12 +29,14 @@ pub enum Goal {
 }
 
 /// What is to be done, before standard input is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The words of the command line.
     pub prompt: Option<String>,
     /// When standard input is read.
     pub reading: Reading,
+    /// Pictures that go along, each behind a line that names it.
+    pub pictures: Vec<Part>,
 }
 
 impl Asked {
@@ -46,7 +48,7 @@ impl Asked {
         }
         let prompt = Some(words.join(" ")).filter(|prompt| !prompt.trim().is_empty());
         let waits = (dash || prompt.is_none()) && reading == Reading::Auto;
-        Self { prompt, reading: if waits { Reading::Wait } else { reading } }
+        Self { prompt, reading: if waits { Reading::Wait } else { reading }, pictures: Vec::new() }
     }
 }
 
@@ -75,6 +77,9 @@ pub fn run(
     }
     let stdin_word = input.as_str();
     let parts = message(asked, input, &workspace, printer)?;
+    if let Some(text) = unseen(&parts, agent.model.info()) {
+        printer.event(&Event::Notice(Notice::new(NoticeCode::Fallback, text)));
+    }
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::failed("the runtime cannot start").caused_by(error))?;
@@ -128,7 +133,7 @@ pub fn run(
     Ok(report.exit_code)
 }
 
-/// What the user says: the files that the prompt names, the prompt, and what was piped in.
+/// What the user says: the pictures that go along, the files that the prompt names, the prompt, and what was piped in.
 fn message(
     asked: &Asked,
     input: stdin::Input,
@@ -157,7 +162,7 @@ fn message(
         (typed, stdin::Input::Read(text)) => format!("{typed}\n\n{text}"),
         (typed, stdin::Input::Skipped | stdin::Input::Nothing) => typed.to_owned(),
     };
-    Ok(files.into_iter().chain([said]).map(Part::Text).collect())
+    Ok(asked.pictures.iter().cloned().chain(files).chain([Part::Text(said)]).collect())
 }
 
 /// What to tell a person about an ending that was none of the model's own.
@@ -192,7 +197,8 @@ mod tests {
     use super::*;
 
     fn asked(words: &[&str], reading: Reading) -> (Option<String>, Reading) {
-        let Asked { prompt, reading } = Asked::new(words.iter().map(|word| (*word).to_owned()).collect(), reading);
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let Asked { prompt, reading, pictures: _ } = Asked::new(words, reading);
         (prompt, reading)
     }
 

@@ -31,7 +31,10 @@ pub fn run(
     let (env, flags) = (demo.surroundings(env), demo.flags());
     let loaded = load(&env, &flags)?;
     let (session, first) = (Which::Unkept, Some(demo::PROMPT.to_owned()));
-    let code = run::run(Chat { loaded, flags, env, clock, session, first, colour, performs: true }, stop)?;
+    let code = run::run(
+        Chat { loaded, flags, env, clock, session, first, pictures: Vec::new(), colour, performs: true },
+        stop,
+    )?;
     out.talk("");
     if keep.is_some() {
         out.talk(&format!("The project is kept in {}.", demo.project.display()));

@@ -170,7 +170,7 @@ impl Host {
             for problem in problems {
                 let _ = news.send(Msg::Told(problem));
             }
-            let said = files.into_iter().chain([draft.text()]).map(Part::Text).collect();
+            let said = files.into_iter().chain([Part::Text(draft.text())]).collect();
             inbox.put(Letter { id, said });
         };
         // Without a thread the message waits for the end of the task.

@@ -180,7 +180,7 @@ fn whole_context(assembled: &Assembled) -> String {
     let parts = |parts: &[Part]| -> String {
         let shown = parts.iter().map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Image(image) => format!("[picture, {}, {} bytes]", image.media_type, image.data.len()),
+            Part::Image(image) => format!("[picture: {}, {} bytes]", image.label(), image.data.len()),
         });
         shown.collect::<Vec<_>>().join("\n\n")
     };

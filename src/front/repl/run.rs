@@ -13,6 +13,7 @@ use crate::front::stop::Stop;
 use crate::front::term::caps::{Caps, Colours as Depths};
 use crate::front::term::mailbox::{self, Sender};
 use crate::front::term::tty::{Size, Tty};
+use crate::model::message::Part;
 use crate::model::replay::Pace;
 use crate::product::app::Which;
 use crate::product::config::{Flags, Loaded};
@@ -55,6 +56,8 @@ pub struct Chat {
     pub session: Which,
     /// The first message.
     pub first: Option<String>,
+    /// Pictures that go with it, each behind a line that names it.
+    pub pictures: Vec<Part>,
     /// When there are colours.
     pub colour: Colour,
     /// Whether it plays by itself and ends with the first task.
@@ -78,8 +81,8 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let pace = chat.performs.then_some(PACE);
-    let Chat { loaded, flags, env, clock, session, .. } = chat;
-    let setup = Arc::new(Setup { loaded, flags, env, clock, session, cancel: stop.cancel().clone(), pace });
+    let Chat { loaded, flags, env, clock, session, pictures, .. } = chat;
+    let setup = Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel: stop.cancel().clone(), pace });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     tty.enter(caps.modes())?;

@@ -23,7 +23,7 @@ use crate::kernel::truncate::fit;
 use crate::model::message::{Part, ToolCall, ToolInput};
 use crate::model::replay::Pace;
 use crate::model::request::Effort;
-use crate::product::agent::attach::attachments;
+use crate::product::agent::attach::{attachments, unseen};
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
@@ -49,6 +49,8 @@ pub struct Setup {
     pub clock: Clock,
     /// Which session comes first.
     pub session: Which,
+    /// Pictures that go with the first message, each behind a line that names it.
+    pub pictures: Vec<Part>,
     /// Thrown when the program ends.
     pub cancel: Cancel,
     /// How fast a record answers.
@@ -65,7 +67,8 @@ pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Ms
             return;
         }
     };
-    let mut worker = Worker { setup, news, runtime, desk: None, effort: None };
+    let pictures = setup.pictures.clone();
+    let mut worker = Worker { setup, news, runtime, desk: None, pictures, effort: None };
     if let Err(defect) = caught(|| worker.open(setup.session.clone())) {
         worker.tell(News::NotOpened(internal(&defect)));
     }
@@ -82,6 +85,8 @@ struct Worker<'a> {
     news: &'a Sender<Msg>,
     runtime: Runtime,
     desk: Option<Desk>,
+    /// What goes with the next message, whichever session it is said in.
+    pictures: Vec<Part>,
     /// How hard the model is to think, once the person has said so.
     effort: Option<Effort>,
 }
@@ -245,12 +250,16 @@ impl Worker<'_> {
         };
         let Assembled { agent, workspace, .. } = &mut desk.assembled;
         let news = self.news;
-        let mut said = std::mem::take(&mut desk.shared);
+        let mut said = std::mem::take(&mut self.pictures);
+        said.append(&mut desk.shared);
         let (files, problems) = attachments(&typed(draft), workspace);
         for problem in problems {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Config, problem))));
         }
-        said.extend(files.into_iter().chain([draft.text()]).map(Part::Text));
+        said.extend(files.into_iter().chain([Part::Text(draft.text())]));
+        if let Some(text) = unseen(&said, agent.model.info()) {
+            tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Fallback, text))));
+        }
         let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
         let duration = Duration::from_millis(finished.duration_ms);

@@ -50,6 +50,16 @@ impl Kind {
         }
     }
 
+    /// What to do where it is not taken.
+    pub(super) fn instead(self) -> &'static str {
+        match self {
+            Self::Pdf => "extract its text, or convert its pages to PNG",
+            Self::Svg => "read it as text, or convert it to PNG",
+            Self::Png | Self::Jpeg | Self::Gif | Self::Webp | Self::Bmp => "write it again",
+            Self::Heic | Self::Avif | Self::Jxl | Self::Tiff | Self::Ico => "convert it to PNG or JPEG",
+        }
+    }
+
     /// How it is decoded; `None` for what is not taken.
     pub(super) fn format(self) -> Option<ImageFormat> {
         match self {

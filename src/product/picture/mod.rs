@@ -50,7 +50,7 @@ pub enum Unfit {
     #[error("it is no picture; PNG, JPEG, GIF, WebP and BMP are taken")]
     NoPicture,
     /// A kind that models do not take.
-    #[error("it is {}, which is not taken; convert it to PNG or JPEG", .0.name())]
+    #[error("it is {}, which is not taken; {}", .0.name(), .0.instead())]
     Kind(Kind),
     /// More bytes than are looked at.
     #[error("it is larger than {}, the most a picture may have; scale it down", size(MOST_FILE_BYTES))]

@@ -34,7 +34,7 @@ fn setup(session: Which) -> (TempDir, Setup) {
     let flags = Flags { values, ..Flags::default() };
     let loaded = config::load(&env, &flags).unwrap();
     let (clock, cancel) = (Clock::System, Cancel::new());
-    (folder, Setup { loaded, flags, env, clock, session, cancel, pace: None })
+    (folder, Setup { loaded, flags, env, clock, session, pictures: Vec::new(), cancel, pace: None })
 }
 
 /// What the thread tells that is no step of a task.

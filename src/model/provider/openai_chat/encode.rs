@@ -372,8 +372,10 @@ impl<'a> History<'a> {
                 Part::Image(_) => None,
             }));
             let pictures = result.content.iter().any(|part| matches!(part, Part::Image(_)));
-            if pictures && content.is_empty() {
-                content = Cow::Borrowed(if self.info.images { "[see the picture below]" } else { NO_PICTURE });
+            if pictures && !self.info.images {
+                content = Cow::Owned(paragraphs([content.as_ref(), NO_PICTURE].into_iter()).into_owned());
+            } else if pictures && content.is_empty() {
+                content = Cow::Borrowed("[see the picture below]");
             }
             self.entries.push(Entry::Tool {
                 tool_call_id: self.compat.call_ids.on_wire(&result.call_id),

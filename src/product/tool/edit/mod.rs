@@ -163,6 +163,7 @@ impl EditFile {
             Content::Utf16(_) => {
                 Err(format!("{shown} is UTF-16, which cannot be edited; convert it with a shell command"))
             }
+            Content::Picture(kind) => Err(format!("{shown} is {}, and cannot be edited as text", kind.name())),
             Content::Binary(kind) => {
                 let kind = kind.map(|kind| format!(": {kind}")).unwrap_or_default();
                 Err(format!("{shown} is a binary file{kind}, and cannot be edited as text"))

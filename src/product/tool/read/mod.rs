@@ -1,6 +1,6 @@
-//! The `read_file` tool: a text file's lines, numbered, all of them or a range.
+//! The `read_file` tool: a text file's lines, numbered, all of them or a range; a picture as a picture.
 //!
-//! It refuses what is no text and what is closed to reading; it never cuts the middle out of a text, which is the loop's work.
+//! It refuses what is neither and what is closed to reading; it never cuts the middle out of a text, which is the loop's work.
 
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::base::json::Object;
 use crate::base::text::numbers::{count, size};
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::product::picture::{self, Kind, MOST_FILE_BYTES, Unfit};
 
 use super::seen::{self, Seen};
 use super::target::Target;
@@ -34,7 +35,7 @@ const PROPOSED_LINES: u64 = 500;
 /// Endings of names that promise a picture.
 const PICTURES: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 
-/// Reads text files.
+/// Reads text files and pictures.
 pub struct ReadFile {
     workspace: Arc<Workspace>,
     seen: Arc<Seen>,
@@ -80,6 +81,7 @@ impl ReadFile {
         let content = sniff::sniff(source.fill_buf().map_err(failed)?);
         let wanted = self.wanted(arguments);
         let found = match content {
+            Content::Picture(kind) => return self.picture(source, &target, kind),
             Content::Binary(kind) => return Err(binary(&target.shown, kind, bytes)),
             Content::Text | Content::Utf16(_) if bytes > WHOLE_BYTES && !arguments.is_range() => {
                 return Err(huge(arguments, &target.shown, bytes));
@@ -112,6 +114,22 @@ impl ReadFile {
         }
         self.seen.record(&target.path, scan.hash);
         self.output(arguments, &target, content, page, &scan)
+    }
+
+    /// A picture, whole: a part of one says nothing. Whether the model sees it is the wire's business.
+    fn picture(&self, source: impl std::io::Read, target: &Target, kind: Kind) -> Result<Output, String> {
+        let unfit = |unfit: Unfit| format!("{}: {unfit}", target.shown);
+        if !kind.is_taken() {
+            return Err(unfit(Unfit::Kind(kind)));
+        }
+        let mut bytes = Vec::new();
+        let read = source.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|error| format!("{}: {}", target.shown, save::words(&error)))?;
+        let taken = picture::take(&bytes).map_err(unfit)?;
+        let hash = seen::hash(&bytes);
+        self.seen.record(&target.path, hash);
+        let text = format!("{}: {}", target.shown, taken.describe());
+        Ok(Output { images: vec![taken.image], fingerprint: Some(hash), ..Output::ok(text) })
     }
 
     fn wanted(&self, arguments: &Arguments) -> Wanted {
@@ -151,7 +169,7 @@ impl ReadFile {
             Content::Text if page.lossy => {
                 notes.push("not UTF-8: bytes that could not be decoded are shown as \u{fffd}".to_owned());
             }
-            Content::Text | Content::Binary(_) => {}
+            Content::Text | Content::Picture(_) | Content::Binary(_) => {}
         }
         let ending = target.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if PICTURES.iter().any(|picture| ending.eq_ignore_ascii_case(picture)) {

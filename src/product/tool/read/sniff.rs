@@ -1,5 +1,7 @@
 //! What kind of content a file holds, judged by its first bytes; a name is never believed.
 
+use crate::product::picture::{self, Kind};
+
 /// Bytes that are looked at: as many as git looks at.
 pub const SAMPLE: usize = 8_000;
 
@@ -7,14 +9,7 @@ pub const SAMPLE: usize = 8_000;
 const CONTROLS_ONE_IN: usize = 10;
 
 /// The beginnings of files that are no text, even where they look like it.
-const MAGIC: [(&[u8], &str); 22] = [
-    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"II*\0", "a TIFF picture"),
-    (b"MM\0*", "a TIFF picture"),
-    (b"%PDF-", "a PDF document"),
+const MAGIC: [(&[u8], &str); 15] = [
     (b"\x7fELF", "an ELF program"),
     (b"\xcf\xfa\xed\xfe", "a Mach-O program"),
     (b"\xca\xfe\xba\xbe", "a Mach-O program or a Java class"),
@@ -32,9 +27,6 @@ const MAGIC: [(&[u8], &str); 22] = [
     (b"\0\0\xfe\xff", "UTF-32 text"),
 ];
 
-/// Where the kind's name stands after a container's: RIFF with WEBP, WAVE, AVI.
-const RIFF_KIND: std::ops::Range<usize> = 8..12;
-
 /// A kind of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -42,6 +34,8 @@ pub enum Content {
     Text,
     /// UTF-16 with its byte order mark.
     Utf16(Order),
+    /// A picture, or a document that shows some.
+    Picture(Kind),
     /// No text; what it is, as far as its first bytes tell.
     Binary(Option<&'static str>),
 }
@@ -58,12 +52,14 @@ pub enum Order {
 /// Judges content by its beginning.
 pub fn sniff(beginning: &[u8]) -> Content {
     let sample = beginning.get(..SAMPLE).unwrap_or(beginning);
+    if let Some(kind) = picture::kind_of(sample).filter(|kind| !kind.is_text()) {
+        return Content::Picture(kind);
+    }
     if let Some((_, name)) = MAGIC.iter().find(|(magic, name)| sample.starts_with(magic) && is_really(name, sample)) {
         return Content::Binary(Some(name));
     }
     if sample.starts_with(b"RIFF") && sample.contains(&0) {
-        let picture = sample.get(RIFF_KIND).is_some_and(|kind| kind == b"WEBP");
-        return Content::Binary(Some(if picture { "a WebP picture" } else { "audio or video (RIFF)" }));
+        return Content::Binary(Some("audio or video (RIFF)"));
     }
     match sample {
         [0xff, 0xfe, ..] => return Content::Utf16(Order::Little),
@@ -109,8 +105,10 @@ mod tests {
         assert_eq!(sniff(b"Stra\xdfe caf\xe9\n"), Content::Text);
         assert_eq!(sniff(b"<html>"), Content::Text);
         assert_eq!(sniff(b"BZh is a word"), Content::Text);
-        assert_eq!(sniff(b"\x89PNG\r\n\x1a\n..."), Content::Binary(Some("a PNG picture")));
-        assert_eq!(sniff(b"RIFF\x10\0\0\0WEBPVP8 "), Content::Binary(Some("a WebP picture")));
+        assert_eq!(sniff(b"\x89PNG\r\n\x1a\n..."), Content::Picture(Kind::Png));
+        assert_eq!(sniff(b"RIFF\x10\0\0\0WEBPVP8 "), Content::Picture(Kind::Webp));
+        assert_eq!(sniff(b"RIFF\x10\0\0\0WAVEfmt "), Content::Binary(Some("audio or video (RIFF)")));
+        assert_eq!(sniff(b"<svg>"), Content::Text);
         assert_eq!(sniff(b"text\0text"), Content::Binary(None));
         assert_eq!(sniff(b"\x01\x02\x03 abc"), Content::Binary(None));
         assert_eq!(sniff(b"\xff\xfea\0"), Content::Utf16(Order::Little));

@@ -92,7 +92,8 @@ fn what_is_no_text_is_refused_with_a_reason() {
     let bench = bench();
     bench.file("dir/x", "");
     bench.file("blob", [0, 1, 2]);
-    bench.file("a.txt", b"\x89PNG\r\n\x1a\n\0\0\0\x0d");
+    bench.file("scan", b"II*\0\x08");
+    bench.file("paper", b"%PDF-1.7");
     let pipe = rustix::fs::mknodat(
         rustix::fs::CWD,
         bench.cwd.join("pipe"),
@@ -107,7 +108,27 @@ fn what_is_no_text_is_refused_with_a_reason() {
     assert_eq!(bench.refusal("socket"), "socket is a socket, not a regular file");
     assert_eq!(bench.refusal("/dev/zero"), "/dev/zero is a device, not a regular file");
     assert_eq!(bench.refusal("blob"), "blob is a binary file, 3 B; it is not shown as text");
-    assert_eq!(bench.refusal("a.txt"), "a.txt is a binary file: a PNG picture, 12 B; it is not shown as text");
+    assert_eq!(bench.refusal("scan"), "scan: it is a TIFF picture, which is not taken; convert it to PNG or JPEG");
+    let paper = "paper: it is a PDF document, which is not taken; extract its text, or convert its pages to PNG";
+    assert_eq!(bench.refusal("paper"), paper);
+}
+
+#[test]
+fn a_picture_is_shown_as_one_whatever_its_name() {
+    let bench = bench();
+    let pixel = include_bytes!("../../../../tests/corpus/pictures/interlaced.png");
+    let path = bench.file("notes.txt", pixel);
+    let output = bench.call(json!({"path": "notes.txt", "limit": 5}));
+    assert_eq!(output.text.head, "notes.txt: a PNG picture, 8×8 px, 78 B");
+    let [image] = output.images.as_slice() else { panic!("{output:?}") };
+    assert_eq!((image.media_type.as_str(), &image.data[..]), ("image/png", &pixel[..]));
+    assert_eq!(bench.seen.standing(&path, seen::hash(pixel)), Standing::Current);
+    bench.file("notes.txt", &pixel[..50]);
+    let broken = bench.read("notes.txt");
+    assert!(broken.is_error && broken.images.is_empty(), "{broken:?}");
+    assert!(broken.text.head.starts_with("notes.txt: it begins as a PNG picture, but is damaged"), "{broken:?}");
+    bench.file("drawing.svg", "<svg/>");
+    assert_eq!(bench.read("drawing.svg").text.head, "1\t<svg/>");
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn person(parts: &[Part]) -> String {
                 texts.extend(Some(text).filter(|text| !text.is_empty()));
                 attached.extend(files);
             }
-            Part::Image(_) => attached.push("[picture]".to_owned()),
+            Part::Image(image) => attached.push(format!("[picture: {}]", plain(&image.label()))),
         }
     }
     texts.append(&mut attached);

@@ -85,7 +85,7 @@ fn a_talk_looks_as_it_did() {
     |  All green.
     |
     |› and this?
-    |  [picture]
+    |  [picture: image/png]
     ");
 }
 
@@ -97,7 +97,7 @@ fn of_a_long_talk_the_end_is_shown() {
     |  All green.
     |
     |› and this?
-    |  [picture]
+    |  [picture: image/png]
     ");
     let many: Vec<_> = std::iter::repeat_n(talk(), 20_000).flatten().collect();
     let lines = tail(&many, 50, &look(80), &prose, &|_| Vec::new()).concat();
