@@ -9,6 +9,8 @@ pub struct Header {
     pub height: u32,
     /// Of a JPEG: 1 for grey, 3 for colour, 4 for print colours (CMYK). `None` for a PNG, whose kinds are many.
     pub components: Option<u8>,
+    /// Bytes up to here: what comes before the pixels and says nothing about them is over.
+    pub bytes: usize,
 }
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -19,7 +21,7 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
         // The first chunk: its length, `IHDR`, width, height.
         Some(chunks) => {
             (chunks.get(4..8)? == b"IHDR").then_some(())?;
-            Some(Header { width: word(chunks, 8)?, height: word(chunks, 12)?, components: None })
+            Some(Header { width: word(chunks, 8)?, height: word(chunks, 12)?, components: None, bytes: PNG.len() + 16 })
         }
         None => frame(bytes),
     }
@@ -44,6 +46,7 @@ fn frame(bytes: &[u8]) -> Option<Header> {
                     width: u32::from(u16::from_be_bytes([wide, narrow])),
                     height: u32::from(u16::from_be_bytes([high, low])),
                     components: Some(components),
+                    bytes: bytes.len() - after.len() + 8,
                 });
             }
             _ => {
@@ -68,10 +71,10 @@ mod tests {
     #[test]
     fn sizes_are_read_where_they_stand() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x02\0\0\0";
-        assert_eq!(header(png), Some(Header { width: 640, height: 480, components: None }));
+        assert_eq!(header(png), Some(Header { width: 640, height: 480, components: None, bytes: 24 }));
         // A segment, filling, a table (which is no frame), and the frame.
         let jpeg = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc4\0\x03x\xff\xc2\0\x11\x08\x01\xe0\x02\x80\x03";
-        assert_eq!(header(jpeg), Some(Header { width: 640, height: 480, components: Some(3) }));
+        assert_eq!(header(jpeg), Some(Header { width: 640, height: 480, components: Some(3), bytes: jpeg.len() }));
         for broken in [&b""[..], b"GIF89a", &png[..20], &jpeg[..20], b"\xff\xd8\xff\xe0\0\0", b"\xff\xd8\xff\xd9"] {
             assert_eq!(header(broken), None, "{broken:x?}");
         }

@@ -64,7 +64,7 @@ impl Image {
         let Self { media_type, data } = self;
         raster::header(data).map_or_else(
             || media_type.clone(),
-            |raster::Header { width, height, components: _ }| format!("{media_type} {width}×{height}"),
+            |raster::Header { width, height, .. }| format!("{media_type} {width}×{height}"),
         )
     }
 

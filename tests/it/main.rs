@@ -14,6 +14,7 @@ mod loop_guard;
 mod network;
 mod one_shot;
 mod permissions;
+mod pictures;
 mod plain;
 mod readme;
 mod replay;

@@ -6,11 +6,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::Form;
 use crate::base::text::numbers::count;
 use crate::base::text::{cut, visible};
+use crate::model::message::Image;
 use crate::product::error::Error;
 use crate::product::session::list::Info;
 use crate::product::session::name;
@@ -146,7 +149,10 @@ fn part_text(part: &Value, text: &mut String) {
             }
         }
         "image" => {
-            let _ = writeln!(text, "[picture, {}]", visible::line(string(part, "media_type")));
+            // Its bytes say how large it is, where they are here.
+            let data = BASE64.decode(string(part, "data")).unwrap_or_default();
+            let image = Image { media_type: string(part, "media_type").to_owned(), data: data.into() };
+            let _ = writeln!(text, "[picture: {}]", visible::line(&image.label()));
         }
         "tool_use" => {
             let input = part.get("input").map(Value::to_string).unwrap_or_default();

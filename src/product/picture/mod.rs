@@ -3,22 +3,21 @@
 //! A picture that cannot be decoded never reaches a model: one refused picture can spoil a conversation. No files are
 //! read here, and nothing is known about models: whether one sees is the wire's business.
 
-use std::io::Cursor;
-
-use image::codecs::jpeg::JpegEncoder;
-use image::imageops::{FilterType, resize, thumbnail};
+use image::ImageFormat;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, RgbImage};
 use thiserror::Error;
 
 use crate::base::panic::caught;
-use crate::base::raster;
 use crate::base::text::cut;
 use crate::base::text::numbers::{grouped, size};
 use crate::model::message::Image;
 
+mod decode;
+mod encode;
 mod kind;
 
+use decode::{Decoded, decode, ends_there, has_end};
+use encode::{encoded, scaled};
 pub use kind::{Kind, kind_of};
 
 /// Pixels of the longest edge that is sent. Anthropic scales what is longer down to this and says that it helps nothing
@@ -31,15 +30,6 @@ pub const MOST_BYTES: usize = 3_750_000;
 pub const MOST_FILE_BYTES: u64 = 50_000_000;
 /// Pixels that are decoded: more than usual cameras take. A few hundred bytes can claim any number.
 const MOST_PIXELS: u64 = 50_000_000;
-/// Bytes a decoder may take: those pixels with colour and transparency, and some room.
-const MOST_MEMORY: u64 = 256 * 1024 * 1024;
-/// A PNG above this is a photo rather than a drawing, and sent as JPEG where that is much smaller: each request of the
-/// conversation carries it again.
-const MOST_PNG_BYTES: usize = 1_000_000;
-/// Of 100: what is usually taken for "no difference to be seen".
-const JPEG_QUALITY: u8 = 85;
-/// How often one that has too many bytes is made smaller. Twice is enough for noise.
-const SHRINKS: usize = 4;
 /// Of what a decoder says.
 const REASON_CHARS: usize = 120;
 
@@ -154,65 +144,8 @@ fn taken(bytes: &[u8], kind: Kind, format: ImageFormat) -> Result<Taken, Unfit> 
     Ok(Taken { image, size: (picture.width(), picture.height()), kind, was, bytes: bytes.len() as u64 })
 }
 
-struct Decoded {
-    /// Grey, colour, or colour with transparency, of eight bits each.
-    picture: DynamicImage,
-    /// How a camera was held.
-    orientation: Orientation,
-    /// Whether every reader understands its pixels as they are.
-    is_plain: bool,
-}
-
-fn decode(bytes: &[u8], kind: Kind, format: ImageFormat) -> Result<Decoded, Unfit> {
-    let failed = |error: ImageError, (width, height): (u32, u32)| match error {
-        ImageError::Limits(_) => Unfit::Pixels { kind, width, height },
-        ImageError::Decoding(_)
-        | ImageError::Encoding(_)
-        | ImageError::Parameter(_)
-        | ImageError::Unsupported(_)
-        | ImageError::IoError(_) => broken(kind, &error.to_string()),
-    };
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(MOST_MEMORY);
-    reader.limits(limits);
-    let told = raster::header(bytes).map_or((0, 0), |header| (header.width, header.height));
-    let mut decoder = reader.into_decoder().map_err(|error| failed(error, told))?;
-    let (width, height) = decoder.dimensions();
-    if u64::from(width) * u64::from(height) > MOST_PIXELS || decoder.total_bytes() > MOST_MEMORY {
-        return Err(Unfit::Pixels { kind, width, height });
-    }
-    if width == 0 || height == 0 {
-        return Err(broken(kind, "it has no pixels"));
-    }
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let picture = DynamicImage::from_decoder(decoder).map_err(|error| failed(error, (width, height)))?;
-    let is_print = raster::header(bytes).is_some_and(|header| header.components == Some(4));
-    let (picture, is_deep) = match picture {
-        DynamicImage::ImageLuma8(_) | DynamicImage::ImageRgb8(_) | DynamicImage::ImageRgba8(_) => (picture, false),
-        DynamicImage::ImageLumaA8(grey) => (DynamicImage::ImageLumaA8(grey).into_rgba8().into(), false),
-        DynamicImage::ImageLuma16(grey) => (DynamicImage::ImageLuma16(grey).into_luma8().into(), true),
-        DynamicImage::ImageRgb16(colour) => (DynamicImage::ImageRgb16(colour).into_rgb8().into(), true),
-        // With transparency, or of a kind that a later version of the decoders brings.
-        other => (other.into_rgba8().into(), true),
-    };
-    Ok(Decoded { picture, orientation, is_plain: !is_print && !is_deep })
-}
-
 fn broken(kind: Kind, reason: &str) -> Unfit {
     Unfit::Broken { kind, reason: cut::head(reason.lines().next().unwrap_or_default(), REASON_CHARS).to_owned() }
-}
-
-/// Whether the mark of a JPEG's end comes after its frame began. The decoder would fill what is missing with grey.
-fn has_end(bytes: &[u8]) -> bool {
-    let start = memchr::memmem::find(bytes, b"\xff\xda");
-    start.is_some_and(|start| memchr::memmem::rfind(bytes, b"\xff\xd9").is_some_and(|end| end > start))
-}
-
-/// Whether the file ends with the picture. Phones keep films behind one, others hide there what nobody sees.
-fn ends_there(bytes: &[u8], kind: Kind) -> bool {
-    let end: &[u8] = if kind == Kind::Png { b"IEND\xae\x42\x60\x82" } else { b"\xff\xd9" };
-    bytes.ends_with(end)
 }
 
 /// Whether rows become columns.
@@ -226,96 +159,6 @@ fn is_turned(orientation: Orientation) -> bool {
         | Orientation::FlipHorizontal
         | Orientation::FlipVertical => false,
     }
-}
-
-/// The picture with no edge above `most`; neither edge vanishes.
-fn scaled(picture: DynamicImage, most: u32) -> DynamicImage {
-    let (width, height) = (picture.width(), picture.height());
-    let longest = width.max(height);
-    if longest <= most {
-        return picture;
-    }
-    let edge = |edge: u32| {
-        let scaled = u64::from(edge) * u64::from(most) / u64::from(longest);
-        u32::try_from(scaled).unwrap_or(most).max(1)
-    };
-    let (wide, high) = (edge(width), edge(height));
-    // Much too large: averaged to twice the size first, fast and in little memory; the filter does the rest.
-    let rough = (wide * 2, high * 2);
-    let is_much = width > rough.0 && height > rough.1;
-    match picture {
-        DynamicImage::ImageLuma8(picture) => {
-            let picture = if is_much { thumbnail(&picture, rough.0, rough.1) } else { picture };
-            resize(&picture, wide, high, FilterType::CatmullRom).into()
-        }
-        DynamicImage::ImageRgb8(picture) => {
-            let picture = if is_much { thumbnail(&picture, rough.0, rough.1) } else { picture };
-            resize(&picture, wide, high, FilterType::CatmullRom).into()
-        }
-        other => {
-            let picture = other.into_rgba8();
-            let picture = if is_much { thumbnail(&picture, rough.0, rough.1) } else { picture };
-            resize(&picture, wide, high, FilterType::CatmullRom).into()
-        }
-    }
-}
-
-/// The picture as a file within [`MOST_BYTES`]; made smaller where it has more.
-fn encoded(picture: &mut DynamicImage, kind: Kind) -> Result<Image, ImageError> {
-    let mut jpeg = None;
-    if kind != Kind::Jpeg {
-        let png = as_png(picture)?;
-        if png.len() <= MOST_PNG_BYTES {
-            return Ok(file(ImageFormat::Png, png));
-        }
-        let photo = as_jpeg(picture)?;
-        if png.len() <= MOST_BYTES && photo.len() > png.len() / 2 {
-            return Ok(file(ImageFormat::Png, png));
-        }
-        jpeg = Some(photo);
-    }
-    let mut jpeg = jpeg.map_or_else(|| as_jpeg(picture), Ok)?;
-    for _ in 0..SHRINKS {
-        if jpeg.len() <= MOST_BYTES {
-            break;
-        }
-        let edge = picture.width().max(picture.height()) / 4 * 3;
-        *picture = scaled(std::mem::take(picture), edge);
-        jpeg = as_jpeg(picture)?;
-    }
-    Ok(file(ImageFormat::Jpeg, jpeg))
-}
-
-fn file(format: ImageFormat, data: Vec<u8>) -> Image {
-    Image { media_type: format.to_mime_type().to_owned(), data: data.into() }
-}
-
-fn as_png(picture: &DynamicImage) -> Result<Vec<u8>, ImageError> {
-    let mut png = Vec::new();
-    picture.write_to(&mut Cursor::new(&mut png), ImageFormat::Png)?;
-    Ok(png)
-}
-
-fn as_jpeg(picture: &DynamicImage) -> Result<Vec<u8>, ImageError> {
-    let mut jpeg = Vec::new();
-    let encoder = JpegEncoder::new_with_quality(&mut jpeg, JPEG_QUALITY);
-    match picture {
-        DynamicImage::ImageLuma8(picture) => picture.write_with_encoder(encoder)?,
-        DynamicImage::ImageRgb8(picture) => picture.write_with_encoder(encoder)?,
-        other => on_white(other).write_with_encoder(encoder)?,
-    }
-    Ok(jpeg)
-}
-
-/// A JPEG has no transparency: what shines through is white, as paper is.
-fn on_white(picture: &DynamicImage) -> RgbImage {
-    let picture = picture.to_rgba8();
-    RgbImage::from_fn(picture.width(), picture.height(), |x, y| {
-        let [red, green, blue, alpha] = picture.get_pixel(x, y).0;
-        let alpha = u16::from(alpha);
-        let over = |channel: u8| u8::try_from((u16::from(channel) * alpha + 255 * (255 - alpha)) / 255).unwrap_or(255);
-        image::Rgb([over(red), over(green), over(blue)])
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Pictures of every kind, whole and broken.
 
-use image::{ColorType, GrayImage, Rgba, RgbaImage};
+use std::io::Cursor;
+
+use image::{ColorType, DynamicImage, GrayImage, RgbImage, Rgba, RgbaImage};
 use proptest::prelude::*;
 
 use super::*;
