@@ -150,6 +150,7 @@ impl Worker<'_> {
                     // What the settings had to say, once.
                     let told = self.setup.loaded.notices.iter().cloned();
                     assembled.notices = told.chain(std::mem::take(&mut assembled.notices)).collect();
+                    assembled.notices.extend(going_along(&self.pictures));
                 }
                 if self.effort.is_some() {
                     assembled.agent.options.effort = self.effort;
@@ -333,6 +334,16 @@ async fn ended(running: JoinHandle<Output>, cancel: &Cancel, patience: Duration)
 
 fn internal(defect: &str) -> Error {
     Error::failed(format!("internal error: {defect}"))
+}
+
+/// What is told about pictures that were given on the command line.
+fn going_along(pictures: &[Part]) -> Option<Notice> {
+    let text = match pictures.iter().filter(|part| matches!(part, Part::Image(_))).count() {
+        0 => return None,
+        1 => "One picture goes with the first message.".to_owned(),
+        several => format!("{several} pictures go with the first message."),
+    };
+    Some(Notice::new(NoticeCode::Config, text))
 }
 
 fn no_session() -> Error {

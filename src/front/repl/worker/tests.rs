@@ -6,6 +6,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::*;
 use crate::front::term::mailbox::mailbox;
+use crate::model::message::{Image, Message};
 use crate::product::config::{self, Flag};
 
 /// What an agent is made of in a folder of its own, with a record in which a model says hello.
@@ -92,6 +93,27 @@ fn the_open_session_is_not_opened_again_and_a_chosen_effort_goes_along() {
     assert_eq!((second.effort, second.messages.len()), (Some(Effort::High), 0));
     assert_eq!((&again.id, again.effort, again.messages.len()), (&first.id, Some(Effort::High), 2));
     assert!(again.notices.iter().all(|notice| !notice.text.contains("copy")), "{:?}", again.notices);
+}
+
+#[test]
+fn pictures_of_the_command_line_go_with_the_first_message_alone() {
+    let (_folder, mut setup) = setup(Which::New);
+    let picture = Part::Image(Image { media_type: "image/png".into(), data: Arc::from(&b"x"[..]) });
+    setup.pictures = vec![Part::Text("a.png".into()), picture.clone()];
+    let orders = vec![Order::Open(Session::New), say(), say(), Order::Open(Session::New), newest()];
+    let told = told(&setup, orders);
+    let opened: Vec<_> =
+        told.iter().filter_map(|news| if let News::Opened(opened) = news { Some(opened) } else { None }).collect();
+    let notices =
+        |place: usize| opened[place].notices.iter().filter(|notice| notice.text.contains("One picture goes")).count();
+    assert_eq!((notices(0), notices(1)), (1, 0));
+    let said: Vec<&Message> = opened.last().unwrap().messages.iter().map(Arc::as_ref).collect();
+    let pictures = said.iter().map(|message| match message {
+        Message::User(parts) => parts.iter().filter(|part| **part == picture).count(),
+        Message::Assistant(_) | Message::Tool(_) => 0,
+    });
+    assert_eq!(pictures.sum::<usize>(), 1);
+    assert!(matches!(said[0], Message::User(parts) if parts.contains(&picture)));
 }
 
 #[test]
