@@ -6,12 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Node;
-use crate::model::message::{Assistant, AssistantPart, Image, Message, Part, ToolResult};
-
-/// What stands where a refused picture was.
-fn stub(image: &Image) -> String {
-    format!("[a picture was here ({}); the provider refused it, so it is not sent again]", image.media_type)
-}
+use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolResult};
 
 /// `parts` with a stub for every picture that `refused` holds.
 pub(super) fn without_refused(parts: Vec<Part>, refused: &BTreeSet<String>) -> Vec<Part> {
@@ -19,7 +14,7 @@ pub(super) fn without_refused(parts: Vec<Part>, refused: &BTreeSet<String>) -> V
         return parts;
     }
     let replaced = parts.into_iter().map(|part| match part {
-        Part::Image(image) if refused.contains(&image.id()) => Part::Text(stub(&image)),
+        Part::Image(image) if refused.contains(&image.id()) => Part::Text(image.refused_stub()),
         Part::Image(_) | Part::Text(_) => part,
     });
     replaced.collect()
