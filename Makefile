@@ -10,7 +10,7 @@ OUT := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help setup build run demo check test bench snap screen static install
+.PHONY: help setup build run demo check test bench snap screen models static install
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
 
@@ -58,6 +58,11 @@ snap: setup  ## review changed snapshots
 
 screen: setup  ## write README's pictures and tables anew: the screen, keys, commands
 	VIOLA_README=write cargo test $(LOCKED) --test it readme
+
+models:  ## write the catalogue of models anew, from the newest price map of PyPI's litellm
+	rm -rf $(OUT)/litellm
+	python3 -m pip download --quiet --no-deps --dest $(OUT)/litellm litellm
+	python3 assets/models.py $(OUT)/litellm/litellm-*.whl
 
 install: build  ## put the binary into $(PREFIX)/bin
 	mkdir -p "$(DESTDIR)$(PREFIX)/bin"

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod app;
 pub mod auth;
+pub mod catalogue;
 pub mod config;
 pub mod demo;
 pub mod error;

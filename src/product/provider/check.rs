@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, spawn_blocking};
 
+use super::facts::Facts;
 use super::key::{self, Found, RunKeys};
 use super::network::{Network, network, proxy};
-use super::{Preset, Server, Wanted, choose, command, plain_info, server};
+use super::{Preset, Server, Wanted, choose, command, server};
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::model::error::{ErrorKind, ModelError};
@@ -271,7 +272,10 @@ fn question(
     let Server { api, base_url, headers, .. } = server;
     let key = key.map(|key| key.expose().to_owned());
     let compat = Compat::for_provider(name, &base_url);
-    Ok((Endpoint { info: plain_info(name, ""), api, base_url, key, headers, compat }, options))
+    Ok((
+        Endpoint { info: Facts::of(&Default::default(), name, "").info(name, ""), api, base_url, key, headers, compat },
+        options,
+    ))
 }
 
 /// What a server makes of a key.

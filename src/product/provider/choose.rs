@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use super::key::{self, RunKeys};
-use super::{Choice, Wanted, build, probe};
+use super::probe::{self, Server};
+use super::{Choice, Wanted, build};
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
@@ -38,7 +39,7 @@ pub fn choose_among(
     servers: &[(&str, &str)],
     budget: Duration,
 ) -> Result<Choice, Error> {
-    let wanted = wanted_among(loaded, env, servers, budget)?;
+    let wanted = wanted_with(loaded, env, || probe::probe(servers, budget))?;
     let model = model_in_force(&loaded.values);
     let fallbacks = model.map(|held| specs(&held.value).skip(1).map(str::to_owned).collect()).unwrap_or_default();
     let mut choice = build(loaded, env, &wanted, cancel)?;
@@ -58,26 +59,33 @@ pub fn choose_among(
 ///
 /// # Errors
 ///
-/// As [`choose`].
+/// As [`wanted_with`].
 pub fn wanted(loaded: &Loaded, env: &Env) -> Result<Wanted, Error> {
-    let servers = local_servers(&loaded.values);
-    let servers: Vec<_> = servers.iter().map(|(name, address)| (*name, address.as_str())).collect();
-    wanted_among(loaded, env, &servers, probe::PROBE_BUDGET)
+    wanted_with(loaded, env, || {
+        let servers = local_servers(&loaded.values);
+        let servers: Vec<_> = servers.iter().map(|(name, address)| (*name, address.as_str())).collect();
+        probe::probe(&servers, probe::PROBE_BUDGET)
+    })
 }
 
-fn wanted_among(loaded: &Loaded, env: &Env, servers: &[(&str, &str)], budget: Duration) -> Result<Wanted, Error> {
+/// Who the settings name, or who has a key, or the server that `find` finds on this machine; nothing is run to find out.
+///
+/// # Errors
+///
+/// Usage: an address that belongs to nobody. Provider: nobody to ask at all.
+pub fn wanted_with(loaded: &Loaded, env: &Env, find: impl FnOnce() -> Option<Server>) -> Result<Wanted, Error> {
     let spec = model_in_force(&loaded.values).and_then(|held| specs(&held.value).next());
-    Ok(match (provider_named(&loaded.values), spec) {
-        (Some((provider, rank)), Some(spec)) => with_both(&loaded.values, provider, rank, spec),
-        (Some((provider, _)), None) => named(provider, None),
+    match (provider_named(&loaded.values), spec) {
+        (Some((provider, rank)), Some(spec)) => Ok(with_both(&loaded.values, provider, rank, spec)),
+        (Some((provider, _)), None) => Ok(named(provider, None)),
         (None, spec) => {
             if let Some(held) = loaded.values.get("base_url") {
                 return Err(Error::usage(format!("{}: `base_url` is set, but no provider is named", held.source))
                     .hint("name the provider whose wire the server speaks, such as `--provider openai`"));
             }
-            without_provider(loaded, env, spec, servers, budget)?
+            without_provider(loaded, env, spec, find)
         }
-    })
+    }
 }
 
 /// Another model for a session that began with `start`: an id that provider lists, `provider/id`, or any id of it. The
@@ -111,8 +119,7 @@ fn without_provider(
     loaded: &Loaded,
     env: &Env,
     spec: Option<&str>,
-    servers: &[(&str, &str)],
-    budget: Duration,
+    find: impl FnOnce() -> Option<Server>,
 ) -> Result<Wanted, Error> {
     let values = &loaded.values;
     if let Some(spec) = spec {
@@ -136,7 +143,7 @@ fn without_provider(
     if let Some(provider) = clouds.chain(own_providers(values)).find(|name| key::is_there(loaded, env, name)) {
         return Ok(found(provider, spec));
     }
-    match probe::probe(servers, budget) {
+    match find() {
         Some(server) => {
             let listed = spec.filter(|spec| server.models.iter().any(|model| model == spec));
             Ok(found(&server.provider, listed))

@@ -5,11 +5,11 @@
 pub mod check;
 pub mod choose;
 mod command;
+pub mod facts;
 pub mod key;
+pub mod listing;
 pub mod network;
 pub mod probe;
-
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -19,9 +19,7 @@ use crate::base::json::Object;
 use crate::base::secret::is_secret_field;
 use crate::base::text::likeness::closest;
 use crate::kernel::event::Notice;
-use crate::model::message::Origin;
 use crate::model::replay::Pace;
-use crate::model::usage::Price;
 use crate::model::{Api, ModelInfo};
 use crate::product::auth::secret::Secret;
 use crate::product::config::layer::Values;
@@ -30,6 +28,8 @@ use crate::product::config::presets::{PRESETS, Preset, preset};
 use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
 use key::RunKeys;
+
+pub use listing::{Listed, Place, Servers, listed};
 
 /// Everything needed to ask a model.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     let key = key::find(loaded, env, wanted, wants_key, cancel)?;
     Ok(Choice {
         provider: name.to_owned(),
-        info: info(values, name, &model),
+        info: facts::Facts::of(values, name, &model).info(name, &model),
         model,
         api,
         base_url,
@@ -164,7 +164,7 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     let path = path.display().to_string();
     Ok(Choice {
         provider: REPLAY.to_owned(),
-        info: ModelInfo { label, ..plain_info(REPLAY, &path) },
+        info: ModelInfo { label, ..facts::Facts::of(&Values::default(), REPLAY, &path).info(REPLAY, &path) },
         model: path,
         api: Api::Replay,
         base_url: String::new(),
@@ -259,49 +259,6 @@ fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, 
     }
     Err(Error::usage(format!("no model is named for {name}"))
         .hint(format!("name one: `--provider {name} -m ID`, or `model` in config.json")))
-}
-
-/// What the configured list says about a model.
-fn info(values: &Values, provider: &str, model: &str) -> ModelInfo {
-    let plain = plain_info(provider, model);
-    let Some(entry) = models(values, provider).find(|entry| id_of(entry) == Some(model)) else { return plain };
-    let number = |field: &str| entry.get(field).and_then(Value::as_u64);
-    let label = entry.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let inputs = entry.get("input").and_then(Value::as_array);
-    ModelInfo {
-        label: label.map_or(plain.label, str::to_owned),
-        window: number("contextWindow"),
-        max_output: number("maxTokens"),
-        price: entry.get("cost").and_then(price),
-        reasoning: entry.get("reasoning").and_then(Value::as_bool).unwrap_or(false),
-        images: inputs.is_some_and(|inputs| inputs.iter().any(|input| input == "image")),
-        origin: plain.origin,
-    }
-}
-
-/// A price without input and output says nothing. What is read from a cache costs as much as other input unless it is
-/// said: better too much than too little.
-fn price(cost: &Value) -> Option<Price> {
-    let dollars = |field: &str| cost.get(field).and_then(Value::as_f64);
-    let input = dollars("input")?;
-    Some(Price {
-        input,
-        output: dollars("output")?,
-        cache_read: dollars("cacheRead").unwrap_or(input),
-        cache_write: dollars("cacheWrite").unwrap_or(input),
-    })
-}
-
-fn plain_info(provider: &str, model: &str) -> ModelInfo {
-    ModelInfo {
-        origin: Arc::new(Origin { provider: provider.to_owned(), model: model.to_owned() }),
-        label: model.to_owned(),
-        window: None,
-        max_output: None,
-        price: None,
-        reasoning: false,
-        images: false,
-    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,19 @@ pub fn probe(servers: &[(&str, &str)], budget: Duration) -> Option<Server> {
     })
 }
 
+/// Asks all of these addresses at once; what each lists within `budget`, or why it does not, in their order.
+pub fn list_all(addresses: &[&str], budget: Duration) -> Vec<Result<Vec<String>, String>> {
+    let deadline = Instant::now() + budget;
+    std::thread::scope(|scope| {
+        let ask = |&address: &&str| {
+            let address = address.to_owned();
+            scope.spawn(move || list_until(&address, deadline))
+        };
+        let asked: Vec<_> = addresses.iter().map(ask).collect();
+        asked.into_iter().map(|list| list.join().unwrap_or_else(|_| Err("it could not be asked".to_owned()))).collect()
+    })
+}
+
 /// The models a server lists.
 ///
 /// # Errors

@@ -1,0 +1,267 @@
+//! The models there are: the user's own, the catalogue's of providers that have a key, those of servers on this machine.
+//!
+//! Runs no command for a key, shows none, and asks nobody but servers on this machine. What is wrong is told, not mended.
+
+use std::collections::BTreeMap;
+
+use super::choose::wanted_with;
+use super::facts::Facts;
+use super::key::{self, Found, RunKeys};
+use super::probe::{self, Server};
+use super::{Wanted, base_url, wire};
+use crate::base::env::Env;
+use crate::model::provider::compat::Compat;
+use crate::model::{Api, ModelInfo};
+use crate::product::catalogue;
+use crate::product::config::Loaded;
+use crate::product::config::layer::Values;
+use crate::product::config::naming::{REPLAY, id_of, models, own_providers, provider_named};
+use crate::product::config::presets::{PRESETS, Preset, preset};
+use crate::product::error::Error;
+
+/// A model that can be asked for.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its provider.
+    pub provider: String,
+    /// Its id there.
+    pub id: String,
+    /// Its name for people; the id where nothing better is known.
+    pub label: String,
+    /// What those who ask it go by.
+    pub info: ModelInfo,
+    /// What is known, and what is not.
+    pub facts: Facts,
+    /// Who said that there is such a model.
+    pub from: Place,
+    /// Whether it would be asked if a task began now.
+    pub is_current: bool,
+}
+
+/// Who says that there is a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The user's settings, or an option.
+    Config,
+    /// What is built in about its provider.
+    Preset,
+    /// The catalogue.
+    Catalogue,
+    /// A server on this machine that was asked just now.
+    Server,
+}
+
+impl Place {
+    /// The name in lists, for people and programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Preset => "preset",
+            Self::Catalogue => "catalogue",
+            Self::Server => "server",
+        }
+    }
+}
+
+/// Whether servers on this machine are asked what they have; that takes up to [`probe::PROBE_BUDGET`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Servers {
+    /// They are.
+    Asked,
+    /// They are not.
+    Left,
+}
+
+/// Which providers' catalogues are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of providers that have a key.
+    Usable,
+    /// All.
+    All,
+}
+
+/// A provider without a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locked {
+    /// Its name.
+    pub provider: &'static str,
+    /// The variable that would unlock it.
+    pub variable: &'static str,
+    /// How many of its models the catalogue has.
+    pub models: usize,
+}
+
+/// The models there are, and what stands in the way of others.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// By provider, in the order in which one is chosen; the user's own models first.
+    pub models: Vec<Listed>,
+    /// Providers that have no key.
+    pub locked: Vec<Locked>,
+    /// What is wrong with providers: one line each, lower case, no full stop.
+    pub problems: Vec<String>,
+    /// Why no model would be asked if a task began now.
+    pub nobody: Option<String>,
+}
+
+/// The models that can be asked, as [`listing`] finds them.
+pub fn listed(loaded: &Loaded, env: &Env, servers: Servers) -> Vec<Listed> {
+    listing(loaded, env, servers, Scope::Usable).models
+}
+
+/// Looks everywhere.
+pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Listing {
+    let values = &loaded.values;
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).chain(own_providers(values)).collect();
+    let mut listing = Listing::default();
+    let mut addresses = BTreeMap::new();
+    for name in &names {
+        match base_url(values, &plain(name)) {
+            Ok(address) => drop(addresses.insert(*name, address)),
+            Err(error) => listing.problems.push(error.to_string()),
+        }
+        listing.problems.extend(problems(values, name));
+    }
+    let asked: Vec<(&str, &str)> = match servers {
+        Servers::Left => Vec::new(),
+        Servers::Asked => {
+            let here = addresses.iter().filter(|(_, address)| probe::is_here(address));
+            here.map(|(name, address)| (*name, address.as_str())).collect()
+        }
+    };
+    let answers = probe::list_all(&asked.iter().map(|(_, address)| *address).collect::<Vec<_>>(), probe::PROBE_BUDGET);
+    let mut live = BTreeMap::new();
+    for ((name, address), answer) in asked.iter().zip(answers) {
+        match answer {
+            Ok(ids) => drop(live.insert(*name, ids)),
+            // That nobody has started a server of the usual places is not worth a word.
+            Err(_) if values.below(&["providers", name]).next().is_none() => {}
+            Err(why) => listing.problems.push(format!("{name} at {address} lists no models: {why}")),
+        }
+    }
+    let current = match wanted_with(loaded, env, || first(&live)) {
+        Ok(wanted) => model_of(values, wanted, &live, &addresses),
+        Err(error) => {
+            listing.nobody = Some(error.to_string());
+            None
+        }
+    };
+    for name in names {
+        listing.provider(loaded, env, name, live.get(name), current.as_ref(), scope);
+    }
+    listing
+}
+
+impl Listing {
+    /// Adds what one provider has.
+    fn provider(
+        &mut self,
+        loaded: &Loaded,
+        env: &Env,
+        name: &str,
+        live: Option<&Vec<String>>,
+        current: Option<&(String, String)>,
+        scope: Scope,
+    ) {
+        let values = &loaded.values;
+        let mut found: Vec<(&str, Place)> =
+            models(values, name).filter_map(id_of).map(|id| (id, Place::Config)).collect();
+        let known = preset(name);
+        let is_open = has_key(loaded, env, name);
+        if let Some(Preset { name, variable: Some(variable), .. }) = known.filter(|_| !is_open) {
+            self.locked.push(Locked { provider: name, variable, models: catalogue::all(name).count() });
+        }
+        if is_open || scope == Scope::All {
+            found.extend(catalogue::all(name).map(|known| (known.id, Place::Catalogue)));
+            found.extend(known.and_then(|preset| preset.model).map(|id| (id, Place::Preset)));
+        }
+        found.extend(live.into_iter().flatten().map(|id| (id.as_str(), Place::Server)));
+        let chosen = current.filter(|(provider, _)| provider == name).map(|(_, id)| id.as_str());
+        found.extend(chosen.map(|id| (id, Place::Config)));
+        let mut seen = std::collections::BTreeSet::new();
+        for (id, from) in found.into_iter().filter(|(id, _)| seen.insert(*id)) {
+            let facts = Facts::of(values, name, id);
+            self.models.push(Listed {
+                provider: name.to_owned(),
+                id: id.to_owned(),
+                label: facts.label.clone(),
+                info: facts.clone().info(name, id),
+                facts,
+                from,
+                is_current: chosen == Some(id),
+            });
+        }
+    }
+}
+
+/// A provider that nobody has named for this run.
+fn plain(name: &str) -> Wanted {
+    Wanted { provider: name.to_owned(), model: None, run_keys: RunKeys::No }
+}
+
+/// Whether a provider has a key, one that came with the command for whoever is named included.
+fn has_key(loaded: &Loaded, env: &Env, name: &str) -> bool {
+    let is_named = provider_named(&loaded.values).is_some_and(|(named, _)| named == name);
+    let run_keys = if is_named { RunKeys::Apply } else { RunKeys::No };
+    matches!(key::look(loaded, env, name, run_keys), Found::Key { .. })
+}
+
+/// What is wrong with a provider's entry.
+fn problems(values: &Values, name: &str) -> Vec<String> {
+    let at = |field: &str| values.at(&["providers", name, field]);
+    let mut found = Vec::new();
+    if let Some(held) = at("api") {
+        let api = held.value.as_str().and_then(Api::from_name);
+        found.extend(wire(api, name, &held.source.to_string()).err().map(|error: Error| error.to_string()));
+    }
+    if let Some((held, overrides)) = at("compat").and_then(|held| Some((held, held.value.as_object()?))) {
+        let applied = Compat::default().apply(overrides);
+        found.extend(applied.err().map(|problem| format!("{}: `providers.{name}.compat`: {problem}", held.source)));
+    }
+    let mut ids: Vec<&str> = models(values, name).filter_map(id_of).collect();
+    ids.sort_unstable();
+    let mut twice: Vec<&str> = ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    twice.dedup();
+    let place = at("models").map(|held| held.source.to_string()).unwrap_or_default();
+    let told =
+        twice.iter().map(|id| format!("{place}: `providers.{name}.models` has `{id}` twice; the first one counts"));
+    found.extend(told);
+    found
+}
+
+/// The first of the usual servers, in their order, that lists a model.
+fn first(live: &BTreeMap<&str, Vec<String>>) -> Option<Server> {
+    let mut locals =
+        PRESETS.iter().filter(|preset| preset.is_local()).filter_map(|preset| live.get_key_value(preset.name));
+    let (provider, models) = locals.find(|(_, models)| !models.is_empty())?;
+    Some(Server { provider: (*provider).to_owned(), models: models.clone() })
+}
+
+/// Provider and model that would be asked; `None` where only a server that did not answer could say which model.
+fn model_of(
+    values: &Values,
+    wanted: Wanted,
+    live: &BTreeMap<&str, Vec<String>>,
+    addresses: &BTreeMap<&str, String>,
+) -> Option<(String, String)> {
+    let Wanted { provider, model, run_keys: _ } = wanted;
+    if provider == REPLAY {
+        return None;
+    }
+    let name = provider.as_str();
+    let told = || {
+        let own = models(values, name).find_map(id_of);
+        preset(name).and_then(|preset| preset.model).or(own).map(str::to_owned)
+    };
+    let served = || {
+        let models = live.get(name)?;
+        let address = addresses.get(name)?;
+        if name == "ollama" {
+            return probe::first_with_tools(address, models, probe::PROBE_BUDGET);
+        }
+        models.first().cloned()
+    };
+    let model = model.or_else(told).or_else(served)?;
+    Some((provider, model))
+}
