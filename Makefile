@@ -56,7 +56,7 @@ snap: setup  ## review changed snapshots
 	@cargo insta --version >/dev/null 2>&1 || cargo install --locked cargo-insta
 	cargo insta test --review
 
-screen: setup  ## write README's pictures and tables anew: the screen, keys, commands
+screen: setup  ## write README's pictures and tables anew: the screen, keys, commands, providers
 	VIOLA_README=write cargo test $(LOCKED) --test it readme
 
 models:  ## write the catalogue of models anew, from the newest price map of PyPI's litellm

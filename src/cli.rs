@@ -43,6 +43,23 @@ models: all at once, within 5 s, at no cost.
 Exit codes:
   0 the configuration is in order, and the provider in use answers and takes its key   1 otherwise";
 
+const MODELS_HELP: &str = "\
+Your own models come first, then what is known of those of providers that have
+a key, and what servers on this machine list. `-` is what nobody told; `*` is
+the model that would be asked now.
+
+With --json an object; costs are US dollars for a million tokens:
+  models     [{provider, id, name, window, max_output,
+              cost {input, output, cache_read, cache_write},
+              images, reasoning, tools, until, next,
+              from (config, preset, catalogue, server), current}]
+  default    {provider, id} of the model that would be asked now
+  nobody     why there is none
+  locked     [{provider, variable, models}] without a key
+  problems   [text]
+  catalogue  {source, date}
+What nobody told is null.";
+
 /// A coding agent for the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "agent", version, override_usage = USAGE, after_help = AFTER_HELP)]
@@ -223,6 +240,18 @@ pub enum Command {
     Trust {
         /// The project's folder; this one unless named
         dir: Option<PathBuf>,
+    },
+    /// List the models that can be asked, and what they cost
+    #[command(after_help = MODELS_HELP)]
+    Models {
+        /// Only those whose provider, id or name has these words
+        pattern: Vec<String>,
+        /// Also what providers without a key have
+        #[arg(long)]
+        all: bool,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
     },
     /// List the tools on offer
     Tools {

@@ -33,6 +33,7 @@ use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
 use crate::product::provider::choose::choose;
+use crate::product::provider::{Servers, listing};
 use crate::product::session::store::{Selector, Store};
 use crate::product::tool::workspace::Workspace;
 
@@ -123,6 +124,13 @@ fn dispatch(
         Some(Command::Trust { dir }) => {
             let mut input = BufReader::new(io::stdin());
             out.both(|stdout, _| command::trust::run(dir.as_deref(), &env, &flags, clock, &mut input, stdout))
+        }
+        Some(Command::Models { pattern, all, json }) => {
+            let loaded = config::load(&env, &flags)?;
+            let scope = if all { listing::Scope::All } else { listing::Scope::Usable };
+            let found = listing::listing(&loaded, &env, Servers::Asked, scope);
+            let pattern = Some(pattern.join(" ")).filter(|pattern| !pattern.trim().is_empty());
+            out.both(|stdout, stderr| command::models::run(&found, pattern.as_deref(), form(json), stdout, stderr))
         }
         Some(Command::Tools { json }) => {
             let loaded = config::load(&env, &flags)?;

@@ -192,13 +192,12 @@ fn asks_for_task(words: &[OsString]) -> bool {
 }
 
 /// Commands that a later version brings: their names are never sent to a model as a task.
-const RESERVED: [&str; 14] = [
+const RESERVED: [&str; 13] = [
     "undo",
     "redo",
     "jobs",
     "serve",
     "acp",
-    "models",
     "skills",
     "chains",
     "plugins",

@@ -315,3 +315,18 @@ fn a_broken_rule_stops_its_writer_but_no_visitor() {
     host.config(json!({"permissions": {"deny": ["edit_file("]}}));
     host.print("go").run().exits(2).says(&["config.json", "edit_file("]);
 }
+
+#[test]
+fn the_models_are_listed_with_the_one_that_would_be_asked() {
+    let host = with_models(&[MODEL, "another"]);
+    host.script([]);
+    let listed = host.agent(&["models", "--json"]).run().ok().json();
+    assert_eq!(listed["default"], json!({"provider": "mock", "id": MODEL}));
+    let ids: Vec<&Value> = listed["models"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
+    assert_eq!(ids, [MODEL, "another"]);
+    let run = host.agent(&["models", "ANOTHER"]).run().ok();
+    assert!(run.stdout.contains("mock/another") && !run.stdout.contains(MODEL), "{}", run.stdout);
+    host.agent(&["models", "nobody-has-this"]).run().exits(1).says(&["no model fits"]);
+    host.config(json!({"max_turn": 5}));
+    host.agent(&["models"]).run().exits(2).says(&["max_turn", "hint: "]);
+}

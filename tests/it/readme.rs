@@ -5,6 +5,8 @@ use std::path::Path;
 
 use viola::front::command::slash::COMMANDS;
 use viola::front::repl::key::keymap::Keymap;
+use viola::product::catalogue;
+use viola::product::config::presets::{PRESETS, Preset};
 
 use crate::support::{Host, environment};
 
@@ -30,6 +32,7 @@ fn block(name: &str, wanted: &str) {
 fn readme_shows_what_is_shown() {
     block("keys", &keys());
     block("commands", &commands());
+    block("providers", &providers());
     block("screen", &screen());
 }
 
@@ -51,6 +54,18 @@ fn commands() -> String {
         table.push_str(&format!("| {} | {} |\n", usages.join(" "), command.help));
     }
     table
+}
+
+fn providers() -> String {
+    let mut table =
+        "| name | address | wire | model unless another is named | key |\n| --- | --- | --- | --- | --- |\n".to_owned();
+    for Preset { name, base_url, api, model, variable } in PRESETS {
+        let model = model.map_or_else(|| "what the server lists".to_owned(), |model| format!("`{model}`"));
+        let key = variable.map_or_else(|| "none wanted".to_owned(), |variable| format!("`{variable}`"));
+        table.push_str(&format!("| `{name}` | {base_url} | `{}` | {model} | {key} |\n", api.as_str()));
+    }
+    let (source, date) = (catalogue::source(), catalogue::date());
+    format!("{table}\nWindows, prices and abilities of their models were taken from {source} on {date}.\n")
 }
 
 /// The demo in 80 columns, without what differs from run to run.

@@ -6,6 +6,7 @@ pub mod auth;
 pub mod completions;
 pub mod config;
 pub mod doctor;
+pub mod models;
 pub mod sessions;
 pub mod slash;
 pub mod tools;

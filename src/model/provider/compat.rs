@@ -1,6 +1,6 @@
-//! What a provider does differently on the wire it speaks: presets by name or host, and overrides from the configuration.
+//! What a provider can do differently on the wire it speaks, and overrides of that from the configuration.
 //!
-//! Facts about vendors live here and nowhere else; the encoders and decoders only ask for the facts.
+//! Which vendor does what differently is in `vendors`; the encoders and decoders only ask for the facts.
 
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use crate::base::json::Object;
 use crate::base::text::likeness::closest;
 
 use super::ids::IdStyle;
+use super::vendors;
 
 /// The differences, as facts. Chat completions has most of them; the responses wire reads `effort`, `reasoning_back`,
 /// `prompt_cache_key` and `reasoning_summary`, Anthropic's `cache_marks` and `adaptive`, Google's `json_schema`, `thinking`
@@ -34,6 +35,8 @@ pub struct Compat {
     pub assistant_after_tool: bool,
     /// An assistant message without text has `content: null`, else `""`.
     pub null_content: bool,
+    /// A list of tools that is empty is sent where the history has calls, else never.
+    pub empty_tools: bool,
     /// `prompt_cache_key` is understood.
     pub prompt_cache_key: bool,
     /// Anthropic's wire: caching is asked for with `cache_control` on blocks.
@@ -84,6 +87,8 @@ pub enum EffortStyle {
     Word,
     /// As `Word`, and `"none"` for `off`.
     WordOrNone,
+    /// As `Word`, to models known to reason: others refuse the parameter.
+    WordIfReasoning,
     /// `thinking: {"type": "enabled"}` or `"disabled"`.
     Switch,
     /// `enable_thinking: true` or `false`.
@@ -117,6 +122,7 @@ impl Default for Compat {
             tool_result_name: false,
             assistant_after_tool: false,
             null_content: true,
+            empty_tools: false,
             prompt_cache_key: false,
             cache_marks: true,
             cache_top: false,
@@ -130,84 +136,13 @@ impl Default for Compat {
     }
 }
 
-/// Providers whose differences are known, by the name of the preset or the end of the host's name.
-const VENDORS: &[(&str, &[&str], Vendor)] = &[
-    ("openai", &["openai.com"], Vendor::Openai),
-    ("azure", &["openai.azure.com"], Vendor::Azure),
-    ("anthropic", &["anthropic.com"], Vendor::Hosted),
-    ("openrouter", &["openrouter.ai"], Vendor::Openrouter),
-    ("deepseek", &["deepseek.com"], Vendor::Deepseek),
-    ("glm", &["z.ai", "bigmodel.cn"], Vendor::Glm),
-    ("groq", &["groq.com"], Vendor::Groq),
-    ("mistral", &["mistral.ai"], Vendor::Mistral),
-    ("xai", &["x.ai"], Vendor::Hosted),
-    ("moonshot", &["moonshot.ai", "moonshot.cn", "kimi.com"], Vendor::Moonshot),
-    ("cerebras", &["cerebras.ai"], Vendor::Cerebras),
-    ("together", &["together.xyz", "together.ai"], Vendor::Hosted),
-    ("qwen", &["aliyuncs.com"], Vendor::Qwen),
-    ("gemini", &["googleapis.com"], Vendor::Hosted),
-    ("ollama", &[], Vendor::Ollama),
-];
-
-#[derive(Clone, Copy)]
-enum Vendor {
-    Openai,
-    Azure,
-    Openrouter,
-    Deepseek,
-    Glm,
-    Groq,
-    Mistral,
-    Moonshot,
-    Cerebras,
-    Qwen,
-    Ollama,
-    /// Known to need nothing of its own, and not to write calls as text.
-    Hosted,
-    /// A local or own server.
-    Own,
-}
-
 impl Compat {
     /// What is known about a provider: by its host, which says more than a name anyone may give, then by its name.
     pub fn for_provider(name: &str, base_url: &str) -> Self {
-        let host = host_of(base_url);
-        let by_host = VENDORS.iter().find(|(_, hosts, _)| {
-            hosts.iter().any(|end| host.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
-        });
-        let found = by_host.or_else(|| VENDORS.iter().find(|(preset, _, _)| *preset == name));
-        Self::of(found.map_or(Vendor::Own, |(_, _, vendor)| *vendor))
-    }
-
-    fn of(vendor: Vendor) -> Self {
-        let base = Self::default();
-        match vendor {
-            Vendor::Openai | Vendor::Azure => Self {
-                max_tokens_field: MaxTokensField::MaxCompletionTokens,
-                prompt_cache_key: matches!(vendor, Vendor::Openai),
-                think_tags: false,
-                ..base
-            },
-            Vendor::Openrouter => {
-                Self { effort: EffortStyle::Object, reasoning_back: ReasoningBack::Details, cache_top: true, ..base }
-            }
-            Vendor::Deepseek | Vendor::Glm | Vendor::Moonshot => {
-                Self { effort: EffortStyle::Switch, reasoning_back: ReasoningBack::Content, ..base }
-            }
-            Vendor::Groq | Vendor::Cerebras => Self { max_tokens_field: MaxTokensField::MaxCompletionTokens, ..base },
-            // Refuses parameters it does not know.
-            Vendor::Mistral => Self {
-                stream_usage: false,
-                effort: EffortStyle::Nothing,
-                call_ids: IdStyle::Nine,
-                tool_result_name: true,
-                ..base
-            },
-            Vendor::Qwen => Self { effort: EffortStyle::Flag, ..base },
-            Vendor::Ollama => Self { text_calls: true, effort: EffortStyle::WordOrNone, ..base },
-            Vendor::Hosted => base,
-            Vendor::Own => Self { text_calls: true, ..base },
-        }
+        let mut compat = Self::default();
+        let differ = vendors::find(name, base_url).map_or(vendors::own as fn(&mut Self), |vendor| vendor.differ);
+        differ(&mut compat);
+        compat
     }
 
     /// Sets what `overrides` names.
@@ -238,6 +173,7 @@ impl Compat {
                     ("nothing", EffortStyle::Nothing),
                     ("word", EffortStyle::Word),
                     ("word_or_none", EffortStyle::WordOrNone),
+                    ("word_if_reasoning", EffortStyle::WordIfReasoning),
                     ("switch", EffortStyle::Switch),
                     ("flag", EffortStyle::Flag),
                     ("object", EffortStyle::Object),
@@ -260,6 +196,7 @@ impl Compat {
             "tool_result_name" => self.tool_result_name = flag(key, value)?,
             "assistant_after_tool" => self.assistant_after_tool = flag(key, value)?,
             "null_content" => self.null_content = flag(key, value)?,
+            "empty_tools" => self.empty_tools = flag(key, value)?,
             "prompt_cache_key" => self.prompt_cache_key = flag(key, value)?,
             "cache_marks" => self.cache_marks = flag(key, value)?,
             "cache_top" => self.cache_top = flag(key, value)?,
@@ -294,6 +231,7 @@ pub const KEYS: &[&str] = &[
     "tool_result_name",
     "assistant_after_tool",
     "null_content",
+    "empty_tools",
     "prompt_cache_key",
     "cache_marks",
     "cache_top",
@@ -322,14 +260,6 @@ fn unknown_key(key: &str) -> String {
     format!("unknown key `{key}`{hint}")
 }
 
-/// The host in an address, without user, port and path; good enough to look a vendor up.
-fn host_of(base_url: &str) -> String {
-    let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    host.split(':').next().unwrap_or_default().to_ascii_lowercase()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -350,7 +280,9 @@ mod tests {
         assert_eq!(ids("mine", "https://notmistral.ai/v1"), IdStyle::Short);
         assert!(Compat::for_provider("mock", "http://127.0.0.1:1/v1").text_calls);
         assert!(!Compat::for_provider("groq", "https://api.groq.com/openai/v1").text_calls);
-        assert_eq!(Compat::for_provider("x", "https://api.x.ai/v1"), Compat::default());
+        assert_eq!(Compat::for_provider("x", "https://api.together.ai/v1"), Compat::default());
+        assert_eq!(Compat::for_provider("x", "https://api.x.ai/v1").effort, EffortStyle::WordIfReasoning);
+        assert!(Compat::for_provider("litellm", "http://127.0.0.1:4000").empty_tools);
         assert!(Compat::for_provider("x", "https://me:pw@API.OpenAI.com:443/v1?x").prompt_cache_key);
     }
 

@@ -12,6 +12,7 @@ pub mod ids;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod think;
+mod vendors;
 
 use std::borrow::Cow;
 

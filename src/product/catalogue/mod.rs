@@ -12,7 +12,7 @@ use serde::Deserialize;
 const TEXT: &str = include_str!("../../../assets/models.json");
 
 /// What is known about a model; `None` and an empty price are what nobody told.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Known {
     /// Its id at the provider, as a request names it.
     pub id: &'static str,
@@ -76,11 +76,6 @@ pub fn find(provider: &str, model: &str) -> Option<Known> {
         .find_map(|id| models.get_key_value(id))
         .or_else(|| spellings.find_map(|id| bare(models, id)))
         .map(|(id, entry)| known(id, entry))
-}
-
-/// Whether a model had ended on the day the catalogue was made.
-pub fn has_ended(known: &Known) -> bool {
-    known.until.is_some_and(|until| until <= date())
 }
 
 type Models = BTreeMap<&'static str, Entry>;

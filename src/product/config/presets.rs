@@ -68,6 +68,15 @@ const fn local(name: &'static str, base_url: &'static str) -> Preset {
 }
 
 impl Preset {
+    /// Headers sent with every request, unless the user sets them otherwise. Sources: OpenRouter's page on the attribution
+    /// of apps. It also reads an address from `HTTP-Referer`, which this program does not have.
+    pub fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        match self.name {
+            "openrouter" => &[("X-Title", "Viola")],
+            _ => &[],
+        }
+    }
+
     /// Whether it is a server on this machine.
     pub fn is_local(&self) -> bool {
         self.variable.is_none()

@@ -12,6 +12,7 @@ use crate::model::usage::Price;
 use crate::product::catalogue::{self, Cost, Known};
 use crate::product::config::layer::Values;
 use crate::product::config::naming::{id_of, models};
+use crate::product::config::presets::{Preset, preset};
 
 /// What is known about a model; `None` is what nobody told.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +23,8 @@ pub struct Facts {
     pub window: Option<u64>,
     /// How many tokens an answer may have at most.
     pub max_output: Option<u64>,
-    /// What tokens cost.
-    pub price: Option<Price>,
+    /// What tokens cost, as far as it is known.
+    pub cost: Cost,
     /// Whether it sees pictures.
     pub images: Option<bool>,
     /// Whether it reasons before it answers.
@@ -39,9 +40,19 @@ pub struct Facts {
 impl Facts {
     /// Looks a provider's model up.
     pub fn of(values: &Values, provider: &str, model: &str) -> Self {
-        let entry = models(values, provider).find(|entry| id_of(entry) == Some(model)).unwrap_or(&Value::Null);
-        let known = catalogue::find(provider, model).unwrap_or_default();
-        Self::laid(entry, known, model)
+        Self::laid(configured(values, provider, model), catalogue::find(provider, model).unwrap_or_default(), model)
+    }
+
+    /// As [`Facts::of`], for a start: where the user's entry says all that a request needs, or the provider is no preset,
+    /// the catalogue is not even opened.
+    pub fn for_start(values: &Values, provider: &str, model: &str) -> Self {
+        const NEEDED: [&str; 5] = ["contextWindow", "maxTokens", "cost", "input", "reasoning"];
+        let entry = configured(values, provider, model);
+        let is_whole = NEEDED.iter().all(|field| entry.get(field).is_some());
+        if is_whole || preset(provider).is_none_or(Preset::is_local) {
+            return Self::laid(entry, Known::default(), model);
+        }
+        Self::of(values, provider, model)
     }
 
     /// The user's entry, which may be `null`, laid over what the catalogue has.
@@ -54,7 +65,7 @@ impl Facts {
             label: label.unwrap_or(model).to_owned(),
             window: number("contextWindow").or(window),
             max_output: number("maxTokens").or(max_output),
-            price: price(entry.get("cost").unwrap_or(&Value::Null), cost),
+            cost: laid_cost(entry.get("cost").unwrap_or(&Value::Null), cost),
             images: inputs.map(|inputs| inputs.iter().any(|input| input == "image")).or(images),
             reasoning: entry.get("reasoning").and_then(Value::as_bool).or(reasoning),
             tools,
@@ -66,31 +77,43 @@ impl Facts {
     /// As those who ask the model need it. One of which nobody says that it is blind is shown pictures: a server that
     /// refuses them is asked again without.
     pub fn info(self, provider: &str, model: &str) -> ModelInfo {
-        let Self { label, window, max_output, price, images, reasoning, tools: _, until: _, next: _ } = self;
+        let Self { label, window, max_output, cost, images, reasoning, tools: _, until: _, next: _ } = self;
         ModelInfo {
             origin: Arc::new(Origin { provider: provider.to_owned(), model: model.to_owned() }),
             label,
             window,
             max_output,
-            price,
+            price: price(cost),
             reasoning: reasoning.unwrap_or(false),
             images: images.unwrap_or(true),
         }
     }
 }
 
+/// The user's entry for a model; `null` where there is none.
+fn configured<'a>(values: &'a Values, provider: &str, model: &str) -> &'a Value {
+    models(values, provider).find(|entry| id_of(entry) == Some(model)).unwrap_or(&Value::Null)
+}
+
+/// The user's prices, which may be `null`, laid over those of the catalogue.
+fn laid_cost(configured: &Value, known: Cost) -> Cost {
+    let Cost { input, output, cache_read, cache_write } = known;
+    let dollars = |field: &str, known: Option<f64>| configured.get(field).and_then(Value::as_f64).or(known);
+    Cost {
+        input: dollars("input", input),
+        output: dollars("output", output),
+        cache_read: dollars("cacheRead", cache_read),
+        cache_write: dollars("cacheWrite", cache_write),
+    }
+}
+
 /// A price without input and output says nothing. What is read from or written to a cache costs as much as other input
 /// unless it is said: better too much than too little.
-fn price(configured: &Value, known: Cost) -> Option<Price> {
-    let dollars = |field: &str, known: Option<f64>| configured.get(field).and_then(Value::as_f64).or(known);
-    let Cost { input, output, cache_read, cache_write } = known;
-    let input = dollars("input", input)?;
-    Some(Price {
-        input,
-        output: dollars("output", output)?,
-        cache_read: dollars("cacheRead", cache_read).unwrap_or(input),
-        cache_write: dollars("cacheWrite", cache_write).unwrap_or(input),
-    })
+fn price(cost: Cost) -> Option<Price> {
+    let Cost { input, output, cache_read, cache_write } = cost;
+    let (input, output) = (input?, output?);
+    let (cache_read, cache_write) = (cache_read.unwrap_or(input), cache_write.unwrap_or(input));
+    Some(Price { input, output, cache_read, cache_write })
 }
 
 #[cfg(test)]
@@ -114,8 +137,8 @@ mod tests {
     fn the_users_word_counts_field_by_field() {
         let entry = json!({"id": "m", "contextWindow": 500, "cost": {"output": 5, "cacheWrite": 1}, "input": ["text", "image"]});
         let facts = Facts::laid(&entry, known(), "m");
-        let price = Price { input: 2.0, output: 5.0, cache_read: 0.2, cache_write: 1.0 };
-        assert_eq!((facts.window, facts.max_output, facts.price), (Some(500), Some(100), Some(price)));
+        let cost = Price { input: 2.0, output: 5.0, cache_read: 0.2, cache_write: 1.0 };
+        assert_eq!((facts.window, facts.max_output, price(facts.cost)), (Some(500), Some(100), Some(cost)));
         assert_eq!((facts.images, facts.reasoning, facts.tools), (Some(true), Some(true), Some(true)));
         let off = Facts::laid(&json!({"reasoning": false, "name": "M"}), known(), "m");
         assert_eq!((off.reasoning, off.images, off.label.as_str()), (Some(false), Some(false), "M"));
@@ -124,18 +147,18 @@ mod tests {
     #[test]
     fn what_nobody_says_is_unknown() {
         let facts = Facts::laid(&Value::Null, Known::default(), "m");
-        assert_eq!((facts.window, facts.max_output, facts.price), (None, None, None));
+        assert_eq!((facts.window, facts.max_output, facts.cost), (None, None, Cost::default()));
         let info = facts.info("p", "m");
         assert!(info.images && !info.reasoning && info.label == "m");
     }
 
     #[test]
     fn half_a_price_is_none() {
-        assert_eq!(price(&json!({"input": 1}), Cost::default()), None);
-        assert_eq!(price(&json!({"output": 1}), Cost::default()), None);
-        let whole = price(&json!({"input": 1, "output": 2}), Cost::default()).unwrap();
+        let of = |configured: Value| price(laid_cost(&configured, Cost::default()));
+        assert_eq!((of(json!({"input": 1})), of(json!({"output": 1})), of(Value::Null)), (None, None, None));
+        let whole = of(json!({"input": 1, "output": 2})).unwrap();
         assert_eq!((whole.cache_read, whole.cache_write), (1.0, 1.0));
-        let free = price(&json!({"input": 0, "output": 0}), known().cost).unwrap();
-        assert_eq!((free.input, free.output, free.cache_read), (0.0, 0.0, 0.2));
+        let free = laid_cost(&json!({"input": 0, "output": 0}), known().cost);
+        assert_eq!((free.input, free.output, free.cache_read), (Some(0.0), Some(0.0), Some(0.2)));
     }
 }

@@ -13,10 +13,10 @@ use crate::base::env::Env;
 use crate::model::provider::compat::Compat;
 use crate::model::{Api, ModelInfo};
 use crate::product::catalogue;
-use crate::product::config::Loaded;
 use crate::product::config::layer::Values;
 use crate::product::config::naming::{REPLAY, id_of, models, own_providers, provider_named};
 use crate::product::config::presets::{PRESETS, Preset, preset};
+use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
 
 /// A model that can be asked for.
@@ -137,7 +137,10 @@ pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Li
             Ok(ids) => drop(live.insert(*name, ids)),
             // That nobody has started a server of the usual places is not worth a word.
             Err(_) if values.below(&["providers", name]).next().is_none() => {}
-            Err(why) => listing.problems.push(format!("{name} at {address} lists no models: {why}")),
+            Err(why) => {
+                let address = mask::without_password(address);
+                listing.problems.push(format!("{name} at {address} lists no models: {why}"));
+            }
         }
     }
     let current = match wanted_with(loaded, env, || first(&live)) {

@@ -18,15 +18,17 @@ use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::secret::is_secret_field;
 use crate::base::text::likeness::closest;
-use crate::kernel::event::Notice;
+use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::replay::Pace;
 use crate::model::{Api, ModelInfo};
 use crate::product::auth::secret::Secret;
+use crate::product::catalogue;
 use crate::product::config::layer::Values;
 use crate::product::config::naming::{REPLAY, id_of, is_known, models, own_providers, provider_at};
 use crate::product::config::presets::{PRESETS, Preset, preset};
 use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
+use facts::Facts;
 use key::RunKeys;
 
 pub use listing::{Listed, Place, Servers, listed};
@@ -42,7 +44,7 @@ pub struct Choice {
     pub api: Api,
     /// The address before the wire's own path, without a slash at its end; empty with [`Api::Replay`].
     pub base_url: String,
-    /// Headers of the user's own, sent with every request.
+    /// Headers sent with every request: the user's own, and what is built in about the provider.
     pub headers: Vec<(String, String)>,
     /// How the provider differs from its wire, as configured.
     pub compat: Object,
@@ -92,9 +94,11 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
         None => default_model(values, name, &base_url)?,
     };
     let key = key::find(loaded, env, wanted, wants_key, cancel)?;
+    let facts = Facts::for_start(values, name, &model);
     Ok(Choice {
         provider: name.to_owned(),
-        info: facts::Facts::of(values, name, &model).info(name, &model),
+        notices: ended(&facts, &model).into_iter().collect(),
+        info: facts.info(name, &model),
         model,
         api,
         base_url,
@@ -106,7 +110,6 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
         fallbacks: Vec::new(),
         pace: None,
         run_keys: wanted.run_keys,
-        notices: Vec::new(),
     })
 }
 
@@ -154,6 +157,14 @@ pub fn server(values: &Values, wanted: &Wanted) -> Result<Server, Error> {
     Ok(Server { api, base_url, headers, compat, wants_key, local, own: known.is_none() })
 }
 
+/// What to say of a model that its provider had ended when the catalogue was made.
+fn ended(facts: &Facts, model: &str) -> Option<Notice> {
+    let until = facts.until.filter(|until| *until <= catalogue::date())?;
+    let next = facts.next.map(|next| format!(", such as `-m {next}`")).unwrap_or_default();
+    let text = format!("{model}: its provider was to end it on {until}; if it is gone, name another{next}.");
+    Some(Notice::new(NoticeCode::Config, text))
+}
+
 fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     let Some(model) = &wanted.model else {
         return Err(Error::usage("the provider replay needs a record to answer from")
@@ -164,7 +175,7 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     let path = path.display().to_string();
     Ok(Choice {
         provider: REPLAY.to_owned(),
-        info: ModelInfo { label, ..facts::Facts::of(&Values::default(), REPLAY, &path).info(REPLAY, &path) },
+        info: ModelInfo { label, ..Facts::for_start(&Values::default(), REPLAY, &path).info(REPLAY, &path) },
         model: path,
         api: Api::Replay,
         base_url: String::new(),
@@ -232,7 +243,14 @@ fn base_url(values: &Values, wanted: &Wanted) -> Result<String, Error> {
 fn headers(values: &Values, name: &str) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let below = values.below(&["providers", name, "headers"]);
-    below.filter_map(|(path, held)| Some((path.get(3)?.clone(), text(&held.value)))).collect()
+    let mut headers: Vec<_> =
+        below.filter_map(|(path, held)| Some((path.get(3)?.clone(), text(&held.value)))).collect();
+    for (known, value) in preset(name).map(Preset::headers).unwrap_or_default() {
+        if !headers.iter().any(|(header, _)| header.eq_ignore_ascii_case(known)) {
+            headers.push(((*known).to_owned(), (*value).to_owned()));
+        }
+    }
+    headers
 }
 
 fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, Error> {

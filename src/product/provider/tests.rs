@@ -213,3 +213,96 @@ fn every_secret_is_known_whoever_gave_it() {
     let secrets: Vec<_> = secrets.iter().map(Secret::expose).collect();
     assert_eq!(secrets, ["Bearer h-2", "h-1", "h-2", "k-printed"]);
 }
+
+#[test]
+fn the_catalogue_fills_what_the_user_left_open() {
+    let world = |entry: Value| {
+        let providers = json!({"groq": {"models": [entry]}});
+        World::new().user(&json!({"provider": "groq", "providers": providers})).var("GROQ_API_KEY", "k")
+    };
+    let bare = World::new().user(&json!({"provider": "groq"})).var("GROQ_API_KEY", "k").choose().unwrap().info;
+    assert!(bare.window.is_some() && bare.price.is_some() && bare.reasoning && !bare.images, "{bare:?}");
+    let id = bare.origin.model.clone();
+    let own = world(json!({"id": id, "contextWindow": 1000, "cost": {"output": 0.5}})).choose().unwrap().info;
+    assert_eq!((own.window, own.max_output, own.price.unwrap().output), (Some(1000), bare.max_output, 0.5));
+    assert_eq!(own.price.unwrap().input, bare.price.unwrap().input);
+    let unknown = world(json!({"id": "nobody-knows"})).flag("--model", "model", json!("nobody-knows"));
+    let unknown = unknown.choose().unwrap().info;
+    assert_eq!((unknown.window, unknown.price, unknown.images), (None, None, true));
+}
+
+#[test]
+fn an_ended_model_is_told_of() {
+    let told = |provider: &str, variable: &str| {
+        let choice = World::new().user(&json!({"provider": provider})).var(variable, "k").choose().unwrap();
+        let has_ended = catalogue::find(provider, &choice.model).and_then(|known| known.until);
+        let has_ended = has_ended.is_some_and(|until| until <= catalogue::date());
+        assert_eq!(choice.notices.iter().any(|notice| notice.text.contains("was to end it")), has_ended, "{provider}");
+    };
+    told("deepseek", "DEEPSEEK_API_KEY");
+    told("groq", "GROQ_API_KEY");
+}
+
+#[test]
+fn a_presets_headers_stand_below_the_users() {
+    let headers = |config: &Value| World::new().user(config).var("OPENROUTER_API_KEY", "k").choose().unwrap().headers;
+    let title = |value: &str| ("X-Title".to_owned(), value.to_owned());
+    assert_eq!(headers(&json!({"provider": "openrouter"})), [title("Viola")]);
+    let own = json!({"provider": "openrouter", "providers": {"openrouter": {"headers": {"x-title": "mine"}}}});
+    assert_eq!(headers(&own), [("x-title".to_owned(), "mine".to_owned())]);
+}
+
+#[test]
+fn everything_that_can_be_asked_is_listed() {
+    use super::listing::{Scope, listing};
+    let (open, address) = {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = format!("http://127.0.0.1:{}/v1", listener.local_addr().unwrap().port());
+        (listener, address)
+    };
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for stream in open.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n{\"data\": [{\"id\": \"served\"}, {\"id\": \"mine\"}]}");
+        }
+    });
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+    let providers = json!({
+        "llamacpp": {"base_url": address, "models": [{"id": "mine"}]},
+        "vllm": {"base_url": format!("http://127.0.0.1:{closed}/v1")},
+        "ollama": {"base_url": format!("http://127.0.0.1:{closed}/v1")},
+        "lmstudio": {"base_url": format!("http://127.0.0.1:{closed}/v1")},
+    });
+    let world = World::new().user(&json!({"providers": providers}));
+    let told = |servers: Servers| listing(&world.load(), &world.env, servers, Scope::Usable);
+    let asked = told(Servers::Asked);
+    let rows: Vec<_> = asked.models.iter().map(|model| (model.id.as_str(), model.from, model.is_current)).collect();
+    assert_eq!(rows, [("mine", Place::Config, true), ("served", Place::Server, false)]);
+    assert_eq!(asked.problems.len(), 3, "{:?}", asked.problems);
+    assert!(asked.problems.iter().all(|problem| problem.contains("lists no models")));
+    let left = told(Servers::Left);
+    assert_eq!((left.models.len(), left.problems.len()), (1, 0));
+    assert!(left.nobody.is_some(), "nobody was asked whether there is a server");
+}
+
+#[test]
+fn the_list_knows_who_would_be_asked() {
+    let current = |world: &World| {
+        let listed = listed(&world.load(), &world.env, Servers::Left);
+        let found: Vec<_> = listed.into_iter().filter(|model| model.is_current).collect();
+        assert!(found.len() <= 1, "{found:?}");
+        found.into_iter().next().map(|model| (model.provider, model.id, model.from))
+    };
+    let world = World::new().var("OPENROUTER_API_KEY", "k");
+    let chosen = world.choose().unwrap();
+    assert_eq!(current(&world), Some((chosen.provider, chosen.model, Place::Preset)));
+    let named = two(&json!({})).flag("--model", "model", json!("other/x"));
+    assert_eq!(current(&named), Some(("other".into(), "x".into(), Place::Config)));
+    assert_eq!(current(&World::new()), None);
+    let command =
+        json!({"provider": "x", "model": "m", "providers": {"x": {"base_url": "http://h", "api_key": "!touch ran"}}});
+    let world = World::new().user(&command);
+    assert!(current(&world).is_some() && !world.env.home.clone().unwrap().join("ran").exists(), "nothing is run");
+}

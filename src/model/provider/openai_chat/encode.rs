@@ -22,8 +22,8 @@ use super::decode::{DETAILS, EXTRA};
 struct Body<'a> {
     model: &'a str,
     messages: Vec<Entry<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<&'static str>,
     stream: bool,
@@ -177,19 +177,21 @@ pub fn encode(request: &Request, info: &ModelInfo, compat: &Compat) -> serde_jso
         ToolChoice::None if !tools.is_empty() => Some("none"),
         ToolChoice::None | ToolChoice::Auto => None,
     };
+    let has_calls = || history.entries.iter().any(|entry| matches!(entry, Entry::Tool { .. }));
+    let says_tools = !tools.is_empty() || (compat.empty_tools && has_calls());
     let body = Body {
         model: &info.origin.model,
+        tools: says_tools.then_some(tools),
         messages: history.entries,
-        tools,
         tool_choice,
         stream: true,
         stream_options: compat.stream_usage.then_some(StreamOptions { include_usage: true }),
-        settings: settings(&request.options, compat, &info.origin.model),
+        settings: settings(&request.options, compat, info),
     };
     serde_json::to_vec(&body)
 }
 
-fn settings<'a>(options: &'a Options, compat: &Compat, model: &str) -> Settings<'a> {
+fn settings<'a>(options: &'a Options, compat: &Compat, info: &ModelInfo) -> Settings<'a> {
     let mut settings = Settings { temperature: options.temperature, ..Settings::default() };
     match compat.max_tokens_field {
         MaxTokensField::MaxTokens => settings.max_tokens = options.max_tokens,
@@ -199,7 +201,7 @@ fn settings<'a>(options: &'a Options, compat: &Compat, model: &str) -> Settings<
         settings.prompt_cache_key = options.cache_key.as_deref();
     }
     // Other families on OpenRouter cache by themselves.
-    if compat.cache_top && model.contains("claude") {
+    if compat.cache_top && info.origin.model.contains("claude") {
         settings.cache_control = Some(Kind { r#type: "ephemeral" });
     }
     let Some(effort) = options.effort else { return settings };
@@ -213,6 +215,7 @@ fn settings<'a>(options: &'a Options, compat: &Compat, model: &str) -> Settings<
     match compat.effort {
         EffortStyle::Nothing => {}
         EffortStyle::Word => settings.reasoning_effort = word,
+        EffortStyle::WordIfReasoning => settings.reasoning_effort = word.filter(|_| info.reasoning),
         EffortStyle::WordOrNone => settings.reasoning_effort = Some(word.unwrap_or("none")),
         EffortStyle::Switch => {
             settings.thinking = Some(Kind { r#type: if word.is_some() { "enabled" } else { "disabled" } });

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::model::ModelInfo;
 use crate::model::error::ErrorKind;
 use crate::model::message::{AssistantPart, Image, Message, Part, Reasoning, ToolCall, ToolInput, ToolResult};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::tests::{Outcome, answer, assistant, call, encoded, info, read, request};
 use crate::model::provider::{REPLY_BYTES, Wire, ids};
 use crate::model::reply::StopReason;
-use crate::model::request::{Effort, ToolChoice};
+use crate::model::request::{Effort, Request, ToolChoice};
 use crate::model::usage::Usage;
 
 fn delta(delta: &Value) -> String {
@@ -513,6 +514,10 @@ fn settings_follow_the_compat_flags() {
     assert_eq!(body("glm")["thinking"], json!({"type": "enabled"}));
     assert_eq!(body("openrouter")["reasoning"], json!({"effort": "high"}));
     assert_eq!(body("qwen")["enable_thinking"], json!(true));
+    assert_eq!(body("xai")["reasoning_effort"], json!("high"));
+    let thoughtless = ModelInfo { reasoning: false, ..info() };
+    let grok = Wire::Chat.encode(&asked, &thoughtless, &Compat::for_provider("xai", "")).unwrap();
+    assert!(!String::from_utf8(grok).unwrap().contains("reasoning_effort"), "it would be refused");
     assert_eq!(body("mistral").get("stream_options"), None);
     asked.options.effort = Some(Effort::Off);
     let off = |name: &str| encoded(Wire::Chat, &asked, &Compat::for_provider(name, ""));
@@ -558,6 +563,21 @@ fn vendors_get_their_own_back() {
     let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["developer", "user", "assistant", "tool", "assistant", "user"]);
     assert_eq!(body["messages"][2]["content"], "");
+}
+
+#[test]
+fn an_empty_list_of_tools_is_sent_only_where_it_is_demanded() {
+    let with = |messages: Vec<Message>, name: &str| {
+        let asked = Request { tools: Arc::from([]), ..request(messages) };
+        encoded(Wire::Chat, &asked, &Compat::for_provider(name, "")).get("tools").cloned()
+    };
+    let calls = || {
+        let results = Message::Tool(vec![ToolResult::text("c1", "done", false)]);
+        vec![Message::user("q"), assistant(vec![call("c1", "f", "{}")]), results]
+    };
+    assert_eq!(with(calls(), "litellm"), Some(json!([])));
+    assert_eq!(with(vec![Message::user("q")], "litellm"), None);
+    assert_eq!(with(calls(), "mock"), None);
 }
 
 #[test]
