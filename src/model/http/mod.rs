@@ -24,6 +24,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::error::{ErrorKind, ModelError};
 use super::provider::compat::Compat;
 use super::provider::failure::{self, Complaint};
+use super::provider::written::Hold;
 use super::provider::{Decoder, Deltas, Header, Progress, REPLY_BYTES, Wire, halves, ids};
 use super::reply::{Delta, Reply};
 use super::request::Request;
@@ -156,7 +157,9 @@ impl HttpModel {
             return Err(refusal(response, self.via.as_ref()).await);
         }
         errors::check_head(&response, &self.place())?;
-        let mut reply = self.read(response, begun, deltas).await?;
+        let mut hold = Hold::new(request, &self.compat);
+        let mut reply = self.read(response, begun, &mut |delta| hold.pass(delta, deltas)).await?;
+        hold.settle(&mut reply, deltas);
         self.answered.store(true, Ordering::Relaxed);
         ids::settle(&mut reply.content, request, fastrand::u64(..));
         Ok(reply)

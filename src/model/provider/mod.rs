@@ -13,6 +13,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 pub mod think;
 mod vendors;
+pub mod written;
 
 use std::borrow::Cow;
 
