@@ -174,7 +174,7 @@ pub struct RightsOptions {
     /// What one task may cost
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<f64>,
-    /// Offer these tools alone: names or globs
+    /// Offer these tools alone: names, globs, or `lean`: read, write, edit and bash in few words, for small windows
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub tools: Option<Vec<String>>,
     /// Offer all but these

@@ -1,5 +1,6 @@
 //! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
 
+mod fit;
 mod line;
 mod names;
 mod rights;
@@ -50,6 +51,7 @@ use super::session::store::{Opened, Selector, Store};
 use super::tool::bash::{self, ExecuteBash, Shell};
 use super::tool::edit::{self, EditFile};
 use super::tool::find::{self, FindFiles};
+use super::tool::lean;
 use super::tool::list::{self, ListFiles};
 use super::tool::read::{self, ReadFile};
 use super::tool::search::{self, SearchFiles};
@@ -152,6 +154,12 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let tools = tools(loaded, env, &workspace, &rules.deny, &seen, mask.clone())?;
     let Tools { toolbox: tools, shell, withheld: hidden, notice: misspelt } = tools;
     let Asked { model, recorded, notice: untrusted } = model(&choice, loaded, env)?;
+    let names: Vec<&str> = tools.names().collect();
+    let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
+    let system =
+        prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let node_settings = node_settings(settings, &system, &tools);
+    let unfit = fit::check(&choice, load(settings, &node_settings, &tools))?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
@@ -166,15 +174,12 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     };
     let by_price = matches!(watch, Watch::Nobody) && settings.max_cost.is_some();
     let Gated { gate, rights } = gate(watch, loaded, env, rules, grant, &mut notices)?;
-    let names: Vec<&str> = tools.names().collect();
-    let system = prompt::system(&names, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, mode)));
     let cache_key = Some(session.id().to_owned());
-    notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted));
+    notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted).chain(unfit));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
-        node: Node::new(node_settings(settings, &system, &tools), model.info().clone(), messages)
-            .refusing(session.refused().cloned()),
+        node: Node::new(node_settings, model.info().clone(), messages).refusing(session.refused().cloned()),
         successors: line::behind(&choice, loaded, env, by_price),
         chosen: Chosen::default(),
         model,
@@ -209,12 +214,15 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
 /// written, which goes on in memory.
 pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Vec<Notice>, Error> {
     let Asked { model, recorded, notice } = model(choice, loaded, env)?;
+    let settings = &loaded.settings;
+    let unfit =
+        fit::check(choice, load(settings, &node_settings(settings, &agent.system, &agent.tools), &agent.tools))?;
     agent.node.set_model(model.info().clone());
     agent.model = model;
     agent.recorded = recorded;
     agent.session.set_price(choice.info.price);
     agent.session.append_model(&choice.info.origin)?;
-    Ok(choice.notices.iter().cloned().chain(notice).collect())
+    Ok(choice.notices.iter().cloned().chain(notice).chain(unfit).collect())
 }
 
 /// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs.
@@ -305,7 +313,7 @@ fn tools(
     mask: Mask,
 ) -> Result<Tools, Error> {
     let settings = &loaded.settings;
-    let enabled = globs(loaded, "tools.enabled", &settings.tools.enabled)?;
+    let enabled = globs(loaded, "tools.enabled", &lean::spelt_out(&settings.tools.enabled))?;
     let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
     let limits = |name: &str, default: Limits| match settings.tools.limits.get(name) {
         Some(own) => Limits { chars: own.chars.unwrap_or(default.chars), lines: own.lines.unwrap_or(default.lines) },
@@ -349,7 +357,12 @@ fn tools(
         let name = tool.spec().name;
         (enabled.is_empty() || enabled.is_match(name)) && !disabled.is_match(name)
     };
-    Ok(Tools { toolbox: Toolbox::new(all.into_iter().filter(wanted).collect()), shell, withheld, notice })
+    let offered = all.into_iter().filter(wanted);
+    let offered = match lean::is_in(&settings.tools.enabled) {
+        true => offered.map(lean::short).collect(),
+        false => offered.collect(),
+    };
+    Ok(Tools { toolbox: Toolbox::new(offered), shell, withheld, notice })
 }
 
 fn globs(loaded: &Loaded, key: &str, patterns: &[String]) -> Result<GlobSet, Error> {
@@ -455,6 +468,14 @@ fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Se
         retry: Policy { max_retries: settings.http.max_retries, cap: settings.http.retry_cap },
         loop_detection: settings.loop_detection,
         overhead_tokens: (system.len() + offered) as u64 / CHARS_PER_TOKEN,
+    }
+}
+
+fn load(settings: &Settings, node: &node::Settings, tools: &Toolbox) -> fit::Load {
+    fit::Load {
+        tokens: node.overhead_tokens,
+        tools: tools.names().count(),
+        is_lean: lean::is_in(&settings.tools.enabled),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::kernel::event::{Notice, NoticeCode};
 use crate::product::config::Loaded;
 use crate::product::config::layer::Source;
 use crate::product::error::Error;
+use crate::product::tool::lean;
 
 /// Tools of parts that are not built yet: a configuration may speak of them already.
 const LATER: [&str; 9] = [
@@ -37,15 +38,16 @@ const MAX_NAME: usize = 40;
 /// Usage: one on the command line.
 pub fn check(loaded: &Loaded, tools: &[&str]) -> Result<Option<Notice>, Error> {
     let known = || tools.iter().copied().chain(LATER);
-    let is_odd = |name: &str| {
+    let is_odd = |key: &str, name: &str| {
         let is_literal = !name.contains(['*', '?', '[', '{']);
-        is_literal && !name.starts_with(MCP) && !known().any(|tool| tool == name)
+        let is_set = key == "tools.enabled" && name == lean::WORD;
+        is_literal && !name.starts_with(MCP) && !is_set && !known().any(|tool| tool == name)
     };
     for (key, option) in [("tools.enabled", "--tools"), ("tools.disabled", "--exclude-tools")] {
         let said = loaded.values.get(key).into_iter().flat_map(|held| &held.said);
         let typed = said.filter(|(source, _)| matches!(source, Source::Option(_)));
         let names = typed.flat_map(|(_, value)| value.as_array()).flatten().filter_map(|name| name.as_str());
-        if let Some(name) = names.map(str::trim).find(|name| is_odd(name)) {
+        if let Some(name) = names.map(str::trim).find(|name| is_odd(key, name)) {
             let error = Error::usage(format!("{option}: there is no tool `{}`", visible::line(name)));
             return Err(match closest(name, known()) {
                 Some(meant) => error.hint(format!("did you mean `{meant}`?")),
@@ -53,7 +55,7 @@ pub fn check(loaded: &Loaded, tools: &[&str]) -> Result<Option<Notice>, Error> {
             });
         }
     }
-    let odd: Vec<_> = written(loaded).into_iter().filter(|(_, name)| is_odd(name)).collect();
+    let odd: Vec<_> = written(loaded).into_iter().filter(|(key, name)| is_odd(key, name)).collect();
     if odd.is_empty() {
         return Ok(None);
     }

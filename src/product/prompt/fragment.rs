@@ -48,6 +48,9 @@ const READERS: &[&str] = &["read_file", "list_files", "find_files", "search_file
 /// What makes the shell the wrong tool for files.
 const FILE_TOOLS: &[&str] = &["execute_bash", "read_file", "edit_file"];
 
+/// All there is for a model with a small window. It names no tool.
+pub(super) const LEAN: Fragment = fragment(900, Needs::Nothing, include_str!("../../../assets/prompts/lean.md"));
+
 /// All of them, in reading order: who, how to work, with which tools, within which limits, how to answer.
 pub(super) const FRAGMENTS: &[Fragment] = &[
     fragment(180, Needs::Nothing, include_str!("../../../assets/prompts/identity.md")),

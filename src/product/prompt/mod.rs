@@ -9,7 +9,7 @@ mod fragment;
 use std::borrow::Cow;
 
 use crate::base::text::cut;
-use fragment::FRAGMENTS;
+use fragment::{FRAGMENTS, LEAN};
 
 pub use environment::{Facts, Mode, environment};
 
@@ -20,14 +20,26 @@ pub const BUILT_IN_BYTES: usize = 3_200;
 /// The most characters of a text that a user puts in place of the built-in one or adds to it; as much as reading a file.
 pub const OWN_TEXT_CHARS: usize = 50_000;
 
+/// How much the built-in text may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// All there is to say about the tools on offer.
+    Full,
+    /// A few sentences, for a model with a small window.
+    Lean,
+}
+
 /// The system prompt for a session that offers the tools `offered`.
 ///
 /// `override_text` stands in place of all built-in text, `append` follows at the end. Both are cut, visibly, at
 /// [`OWN_TEXT_CHARS`]. The result depends on the set of names only, not on their order.
-pub fn system(offered: &[&str], override_text: Option<&str>, append: Option<&str>) -> String {
+pub fn system(offered: &[&str], size: Size, override_text: Option<&str>, append: Option<&str>) -> String {
     let mut text = match override_text {
         Some(own) => capped(own.trim()).into_owned(),
-        None => built_in(offered),
+        None => match size {
+            Size::Full => built_in(offered),
+            Size::Lean => LEAN.text.trim_ascii_end().to_owned(),
+        },
     };
     if let Some(own) = append.map(str::trim).filter(|own| !own.is_empty()) {
         separate(&mut text);

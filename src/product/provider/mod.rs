@@ -10,6 +10,7 @@ pub mod key;
 pub mod listing;
 pub mod network;
 pub mod probe;
+pub mod served;
 
 use serde_json::Value;
 
@@ -30,6 +31,7 @@ use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
 use facts::Facts;
 use key::RunKeys;
+use served::Served;
 
 pub use listing::{Listed, Place, Servers, listed};
 
@@ -52,6 +54,8 @@ pub struct Choice {
     pub key: Option<Secret>,
     /// What is known about the model.
     pub info: ModelInfo,
+    /// What a server on this machine says about the model; `None` of any other, and where nothing was learnt.
+    pub served: Option<Served>,
     /// Whether it is a server on this machine that is known by name; such ones may write calls as text.
     pub local: bool,
     /// Whether it is a provider of the user's own, known by no name; the same holds for it.
@@ -95,10 +99,19 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     };
     let key = key::find(loaded, env, wanted, wants_key, cancel)?;
     let facts = Facts::for_start(values, name, &model);
+    let notices = ended(&facts, &model).into_iter().collect();
+    let mut info = facts.info(name, &model);
+    let served = asks_server(local, api, &info)
+        .then(|| served::ask(name, &base_url, &model, key.as_ref().map(Secret::expose), served::ASK_BUDGET))
+        .flatten();
+    if let Some(served) = &served {
+        complete(&mut info, served, models(values, name).find(|entry| id_of(entry) == Some(&model)));
+    }
     Ok(Choice {
         provider: name.to_owned(),
-        notices: ended(&facts, &model).into_iter().collect(),
-        info: facts.info(name, &model),
+        notices,
+        info,
+        served,
         model,
         api,
         base_url,
@@ -176,6 +189,7 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     Ok(Choice {
         provider: REPLAY.to_owned(),
         info: ModelInfo { label, ..Facts::for_start(&Values::default(), REPLAY, &path).info(REPLAY, &path) },
+        served: None,
         model: path,
         api: Api::Replay,
         base_url: String::new(),
@@ -277,6 +291,27 @@ fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, 
     }
     Err(Error::usage(format!("no model is named for {name}"))
         .hint(format!("name one: `--provider {name} -m ID`, or `model` in config.json")))
+}
+
+/// Whether it is worth asking the server about the model: it is one on this machine by name, or speaks as those do and
+/// nobody has said how large its window is. That it is on this machine at all, the address tells.
+fn asks_server(is_local: bool, api: Api, info: &ModelInfo) -> bool {
+    match api {
+        Api::OpenaiCompletions | Api::OpenaiResponses => is_local || info.window.is_none(),
+        Api::AnthropicMessages | Api::GoogleGenerativeAi | Api::Replay => false,
+    }
+}
+
+/// Adds what the server says to what is known; what the user configured about the model wins.
+fn complete(info: &mut ModelInfo, served: &Served, configured: Option<&Value>) {
+    let is_set = |field: &str| configured.is_some_and(|entry| entry.get(field).is_some());
+    info.window = info.window.or(served.window);
+    if let Some(images) = served.images.filter(|_| !is_set("input")) {
+        info.images = images;
+    }
+    if let Some(reasoning) = served.reasoning.filter(|_| !is_set("reasoning")) {
+        info.reasoning = reasoning;
+    }
 }
 
 #[cfg(test)]

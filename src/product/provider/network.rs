@@ -3,11 +3,14 @@
 //! Asks nobody; reads the one file of certificates that is named.
 
 use std::path::Path;
+use std::time::Duration;
 
+use super::probe::is_here;
 use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::http::{Authorities, HttpOptions, ProxyEnv, ProxySetting, needs_certificates};
 use crate::product::config::Loaded;
+use crate::product::config::layer::Source;
 use crate::product::error::Error;
 
 /// The variable in which other programs are told which certificates to trust (OpenSSL, curl).
@@ -40,12 +43,21 @@ pub fn network(loaded: &Loaded, env: &Env, provider: &str, base_url: &str) -> Re
     };
     let options = HttpOptions {
         connect: http.connect_timeout,
-        first_byte: http.first_byte_timeout,
-        idle: http.idle_timeout,
+        first_byte: patience(loaded, "http.first_byte_timeout", http.first_byte_timeout, base_url),
+        idle: patience(loaded, "http.idle_timeout", http.idle_timeout, base_url),
         proxy,
         authorities,
     };
     Ok(Network { options, notice })
+}
+
+/// How long a server on this machine may be silent where nobody has said: reading a long prompt without a graphics card
+/// takes minutes, and so does a call that such servers send in one piece.
+const LOCAL_PATIENCE: Duration = Duration::from_secs(30 * 60);
+
+fn patience(loaded: &Loaded, key: &str, set: Duration, base_url: &str) -> Duration {
+    let is_default = loaded.values.get(key).is_none_or(|held| held.source == Source::Default);
+    if is_default && is_here(base_url) { set.max(LOCAL_PATIENCE) } else { set }
 }
 
 /// The proxy of the settings, else the environment's.

@@ -92,14 +92,16 @@ pub fn is_here(base_url: &str) -> bool {
 }
 
 /// An address of this machine.
-struct Address {
+pub(super) struct Address {
     sockets: Vec<SocketAddr>,
     authority: String,
-    path: String,
+    /// Without a slash at its end.
+    pub(super) path: String,
+    key: Option<String>,
 }
 
 impl Address {
-    fn parse(base_url: &str) -> Result<Self, String> {
+    pub(super) fn parse(base_url: &str) -> Result<Self, String> {
         let rest = base_url.strip_prefix("http://").ok_or("only a plain http:// address of this machine is asked")?;
         let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
         let (host, port) = match authority.rsplit_once(':') {
@@ -119,15 +121,22 @@ impl Address {
             sockets: addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
             authority: authority.to_owned(),
             path: if path.is_empty() { String::new() } else { format!("/{path}") },
+            key: None,
         })
     }
 
+    /// With the key that its server wants; one that no header can carry is left out.
+    pub(super) fn with_key(self, key: Option<&str>) -> Self {
+        Self { key: key.filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic())).map(str::to_owned), ..self }
+    }
+
     /// HTTP/1.0, so that the answer ends with the connection and comes in one piece.
-    fn ask(&self, method: &str, path: &str, body: &str, deadline: Instant) -> Result<Value, String> {
+    pub(super) fn ask(&self, method: &str, path: &str, body: &str, deadline: Instant) -> Result<Value, String> {
         let mut stream = self.connect(deadline)?;
+        let key = self.key.as_ref().map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
         let head = format!(
             "{method} {path} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n",
+             Content-Length: {}\r\n{key}Connection: close\r\n\r\n",
             self.authority,
             body.len()
         );
@@ -193,12 +202,12 @@ fn whole_body(answer: &[u8]) -> Option<Result<&[u8], String>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::net::TcpListener;
 
-    /// A server that answers every connection with what `answer` makes of the request's first line and body.
-    fn serve(answer: impl Fn(&str, &str) -> String + Send + 'static) -> String {
+    /// A server that answers every connection with what `answer` makes of the request's first line and the whole of it.
+    pub(in super::super) fn serve(answer: impl Fn(&str, &str) -> String + Send + 'static) -> String {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         std::thread::spawn(move || {
@@ -207,14 +216,13 @@ mod tests {
                 let mut bytes = [0; 4096];
                 let count = stream.read(&mut bytes).unwrap_or(0);
                 let request = String::from_utf8_lossy(&bytes[..count]).into_owned();
-                let (line, body) = (request.lines().next().unwrap_or(""), request.rsplit("\r\n").next().unwrap_or(""));
-                let _ = stream.write_all(answer(line, body).as_bytes());
+                let _ = stream.write_all(answer(request.lines().next().unwrap_or(""), &request).as_bytes());
             }
         });
         format!("http://127.0.0.1:{port}/v1")
     }
 
-    fn ok(body: &str) -> String {
+    pub(in super::super) fn ok(body: &str) -> String {
         format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
     }
 

@@ -8,6 +8,7 @@ pub mod edit;
 pub mod find;
 #[cfg(test)]
 mod fixture;
+pub mod lean;
 pub mod list;
 mod missing;
 pub mod read;

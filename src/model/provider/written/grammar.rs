@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 
     fn written(&mut self, written: Written) -> Result<(), Stop> {
-        let Written { name, arguments, function, r#type: _, id: _ } = written;
+        let Written { name, arguments, function, _type: _, _id: _ } = written;
         match (name, arguments, function) {
             (Some(name), Some(arguments), None) | (None, Some(arguments), Some(Function::Name(name))) => {
                 self.call(&name, arguments)
@@ -289,8 +289,10 @@ struct Written {
     #[serde(alias = "parameters")]
     arguments: Option<Value>,
     function: Option<Function>,
-    r#type: Option<Kind>,
-    id: Option<String>,
+    #[serde(rename = "type")]
+    _type: Option<Kind>,
+    #[serde(rename = "id")]
+    _id: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -37,7 +37,9 @@ fn notations() -> Vec<(String, usize)> {
         one(BASE),
         one(&format!("\n {BASE}\n")),
         one(&BASE.replace("arguments", "parameters")),
-        one(r#"{"type": "function", "function": {"name": "read_file", "arguments": "{\"path\": \"a.txt\"}"}, "id": "x"}"#),
+        one(
+            r#"{"type": "function", "function": {"name": "read_file", "arguments": "{\"path\": \"a.txt\"}"}, "id": "x"}"#,
+        ),
         one(r#"{"function": "read_file", "parameters": {"path": "a.txt"}}"#),
         one(r#"{"type": "function", "name": "read_file", "parameters": {"path": "a.txt"}}"#),
         (format!("{BASE}\n{more}"), 2),
@@ -120,7 +122,8 @@ fn tagged_arguments_have_the_types_of_the_schema() {
 
 #[test]
 fn data_is_shown_as_soon_as_it_cannot_be_a_call() {
-    for text in [r#"{"title":"#, r#"[{"id": 1,"#, "[1", "<html>", "[TA", "Hm", r#"{"name": "viola", "version":"#, "```"] {
+    for text in [r#"{"title":"#, r#"[{"id": 1,"#, "[1", "<html>", "[TA", "Hm", r#"{"name": "viola", "version":"#, "```"]
+    {
         assert!(!may_become_calls(text, &offers()), "{text}");
     }
     for text in ["", "\n", "{", "[", "[TOO", "<", "<tool_c", "<function=read", r#"{"name": "read_file", "argum"#] {
