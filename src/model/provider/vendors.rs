@@ -65,6 +65,8 @@ const fn row(name: &'static str, hosts: &'static [&'static str], differ: fn(&mut
 /// A server nobody knows, on this machine or of somebody's own: its model may write calls as text.
 pub fn own(compat: &mut Compat) {
     compat.text_calls = true;
+    // Whatever template a model brings along is used: those of Mistral's models refuse a user after a result.
+    compat.assistant_after_tool = true;
 }
 
 /// Known to need nothing of its own, and not to write calls as text.

@@ -33,46 +33,53 @@ pub(super) struct Load {
 /// # Errors
 ///
 /// Provider: the model takes no tools, or its window has no room for a task.
-pub(super) fn check(choice: &Choice, load: Load) -> Result<Option<Notice>, Error> {
-    let by = choice.served.as_ref().and_then(|served| served.by);
-    if load.tools > 0 && choice.served.as_ref().is_some_and(|served| served.tools == Some(false)) {
-        let message = format!("{} at {} cannot call tools", choice.model, choice.base_url);
-        return Err(Error::provider(message)
-            .hint("choose a model that can; `ollama show MODEL` lists `tools` among its capabilities")
-            .hint("or go without tools: `--exclude-tools '*'`"));
+pub(super) fn check(choice: &Choice, load: Load) -> Result<Vec<Notice>, Error> {
+    let texts = [tools(choice, load)?, window(choice, load)?];
+    Ok(texts.into_iter().flatten().map(|text| Notice::new(NoticeCode::Config, text)).collect())
+}
+
+fn tools(choice: &Choice, load: Load) -> Result<Option<String>, Error> {
+    let takes_none = choice.served.as_ref().is_some_and(|served| served.tools == Some(false));
+    if load.tools == 0 || !takes_none {
+        return Ok(None);
     }
+    match program(choice) {
+        // Older ones had a way around the template, and this one may be forked.
+        Some(Program::LlamaCpp) => Ok(Some(format!(
+            "The chat template of {} has no place for tools, so that it may never hear of them. Choose another model, or start llama-server with a --chat-template-file that has one.",
+            choice.model
+        ))),
+        Some(Program::Ollama | Program::LmStudio | Program::Vllm) | None => {
+            let message = format!("{} at {} cannot call tools", choice.model, choice.base_url);
+            Err(Error::provider(message)
+                .hint("choose a model that can; `ollama show MODEL` lists `tools` among its capabilities")
+                .hint("or go without tools: `--exclude-tools '*'`"))
+        }
+    }
+}
+
+fn window(choice: &Choice, load: Load) -> Result<Option<String>, Error> {
     let Some(window) = choice.info.window else {
-        let text = by.is_some_and(|by| by == Program::Ollama).then(|| undecided(choice));
-        return Ok(text.map(notice));
+        return Ok((program(choice) == Some(Program::Ollama)).then(|| undecided(choice)));
     };
     if load.tokens + ROOM > window {
         return Err(too_small(choice, load, window));
     }
-    let raise = raising(choice, window);
-    let about = grouped(load.tokens);
+    let raise = raising(choice, window).map(|raise| format!(" For a larger one, {raise}."));
+    let (model, holds) = (&choice.model, grouped(window));
     if load.tokens.saturating_mul(2) > window {
-        let mut text = format!(
-            "The system prompt and the tools take about {about} of the {} tokens that {} has for everything.",
-            grouped(window),
-            choice.model
-        );
-        if !load.is_lean {
-            text += &format!(" `--tools lean` takes about {}.", grouped(LEAN_TOKENS));
-        }
-        if let Some(raise) = raise {
-            text += &format!(" For a larger window, {raise}.");
-        }
-        return Ok(Some(notice(text)));
+        let about = grouped(load.tokens);
+        let lean = match load.is_lean {
+            true => String::new(),
+            false => format!(" `--tools lean` takes about {}.", grouped(LEAN_TOKENS)),
+        };
+        return Ok(Some(format!(
+            "The system prompt and the tools take about {about} of the {holds} tokens in the window of {model}.{lean}{}",
+            raise.unwrap_or_default()
+        )));
     }
-    let small = (window < SMALL).then_some(raise).flatten();
-    let text = small.map(|raise| {
-        format!(
-            "{} has a window of {} tokens here, which a few files fill. For a larger one, {raise}.",
-            choice.model,
-            grouped(window)
-        )
-    });
-    Ok(text.map(notice))
+    let small = raise.filter(|_| window < SMALL);
+    Ok(small.map(|raise| format!("The window of {model} holds {holds} tokens here, which a few files fill.{raise}")))
 }
 
 fn too_small(choice: &Choice, load: Load, window: u64) -> Error {
@@ -114,8 +121,8 @@ fn undecided(choice: &Choice) -> String {
     )
 }
 
-fn notice(text: String) -> Notice {
-    Notice::new(NoticeCode::Config, text)
+fn program(choice: &Choice) -> Option<Program> {
+    choice.served.as_ref()?.by
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct Served {
     pub images: Option<bool>,
     /// Whether it reasons before it answers.
     pub reasoning: Option<bool>,
-    /// Whether it can be offered tools. Only Ollama refuses them for some models.
+    /// Whether it can be offered tools. Where not, Ollama refuses them, and llama.cpp leaves them out of the prompt.
     pub tools: Option<bool>,
 }
 
@@ -160,7 +160,7 @@ impl Asked<'_> {
         }
     }
 
-    /// `/props` tells what each of its slots has; a model is offered tools whatever its template says.
+    /// `/props` tells what each of its slots has, and what the model's template can show.
     fn llama_cpp(&self, entry: &Value) -> Served {
         let props = self.get(&self.rooted("/props")).unwrap_or_default();
         let of_slot = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
@@ -170,7 +170,8 @@ impl Asked<'_> {
             window: of_slot.filter(|tokens| *tokens > 0).or_else(|| number(meta, "n_ctx")),
             most: number(meta, "n_ctx_train"),
             images: props.pointer("/modalities/vision").and_then(Value::as_bool),
-            ..Served::default()
+            reasoning: None,
+            tools: props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool),
         }
     }
 

@@ -377,8 +377,9 @@ impl<'a> History<'a> {
             let pictures = result.content.iter().any(|part| matches!(part, Part::Image(_)));
             if pictures && !self.info.images {
                 content = Cow::Owned(paragraphs([content.as_ref(), NO_PICTURE].into_iter()).into_owned());
-            } else if pictures && content.is_empty() {
-                content = Cow::Borrowed("[see the picture below]");
+            } else if content.is_empty() {
+                // Some templates refuse a message without text.
+                content = Cow::Borrowed(if pictures { "[see the picture below]" } else { "[nothing]" });
             }
             self.entries.push(Entry::Tool {
                 tool_call_id: self.compat.call_ids.on_wire(&result.call_id),

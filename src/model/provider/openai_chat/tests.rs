@@ -477,7 +477,7 @@ fn a_body_is_as_a_strict_server_wants_it() {
             {"id": id, "type": "function", "function": {"name": "no_such_tool", "arguments": r#"{"b":1,"a":2}"#}},
             {"id": "c2", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
         {"role": "tool", "tool_call_id": id, "content": "[see the picture below]"},
-        {"role": "tool", "tool_call_id": "c2", "content": ""},
+        {"role": "tool", "tool_call_id": "c2", "content": "[nothing]"},
         {"role": "user", "content": [{"type": "text", "text": "What the tools showed:"}, url, {"type": "text", "text": "look"}]},
         {"role": "assistant", "content": "One.\n\nTwo."},
         {"role": "user", "content": [url, {"type": "text", "text": "what"}]},

@@ -26,7 +26,7 @@ const LEAN: Load = Load { tokens: 500, tools: 4, is_lean: true };
 
 fn said(choice: &Choice, load: Load) -> String {
     match check(choice, load) {
-        Ok(notice) => notice.map(|notice| notice.text).unwrap_or_default(),
+        Ok(notices) => notices.into_iter().map(|notice| notice.text).collect::<Vec<_>>().join("\n"),
         Err(error) => format!("{error}\n{}", error.hints.join("\n")),
     }
 }
@@ -50,8 +50,8 @@ fn a_window_without_room_is_an_error() {
 
 #[test]
 fn a_crowded_or_small_window_is_told_and_a_large_one_is_not() {
-    insta::assert_snapshot!(said(&choice(Some(3_500), Some(Program::LmStudio)), FULL), @"The system prompt and the tools take about 2,000 of the 3,500 tokens that test-model has for everything. `--tools lean` takes about 500. For a larger window, load it with `lms load test-model --context-length 32768`.");
-    insta::assert_snapshot!(said(&choice(Some(8_192), Some(Program::Vllm)), LEAN), @"test-model has a window of 8,192 tokens here, which a few files fill. For a larger one, start vLLM with `--max-model-len 32768`.");
+    insta::assert_snapshot!(said(&choice(Some(3_500), Some(Program::LmStudio)), FULL), @"The system prompt and the tools take about 2,000 of the 3,500 tokens in the window of test-model. `--tools lean` takes about 500. For a larger one, load it with `lms load test-model --context-length 32768`.");
+    insta::assert_snapshot!(said(&choice(Some(8_192), Some(Program::Vllm)), LEAN), @"The window of test-model holds 8,192 tokens here, which a few files fill. For a larger one, start vLLM with `--max-model-len 32768`.");
     for window in [Some(32_768), None] {
         assert_eq!(said(&choice(window, Some(Program::LlamaCpp)), FULL), "");
     }
@@ -76,6 +76,8 @@ fn a_model_without_tools_is_refused_unless_none_are_offered() {
     choice.served.as_mut().unwrap().tools = Some(false);
     assert!(said(&choice, FULL).starts_with("test-model at http://127.0.0.1:9/v1 cannot call tools\n"));
     assert_eq!(said(&choice, Load { tools: 0, ..LEAN }), "");
+    choice.served.as_mut().unwrap().by = Some(Program::LlamaCpp);
+    assert!(said(&choice, FULL).starts_with("The chat template of test-model has no place for tools"));
 }
 
 /// What every request holds with these tools, in tokens.

@@ -49,12 +49,12 @@ fn ollama_tells_the_window_of_a_loaded_model() {
 #[test]
 fn llama_cpp_tells_what_a_slot_has() {
     const LIST: &str = r#"{"data": [{"id": "m.gguf", "aliases": ["m"], "owned_by": "llamacpp", "meta": {"n_ctx": 32768, "n_ctx_train": 131072}}]}"#;
-    const PROPS: &str =
-        r#"{"default_generation_settings": {"n_ctx": 8192}, "total_slots": 4, "modalities": {"vision": true}}"#;
+    const PROPS: &str = r#"{"default_generation_settings": {"n_ctx": 8192}, "total_slots": 4, "modalities": {"vision": true}, "chat_template_caps": {"supports_tools": false}}"#;
     let slots = asked("mine", &[("/v1/models", LIST), ("/props", PROPS)], "m").unwrap();
     assert_eq!((slots.by, slots.window, slots.images), (Some(Program::LlamaCpp), Some(8192), Some(true)));
+    assert_eq!(slots.tools, Some(false));
     let old = asked("llamacpp", &[("/v1/models", LIST)], "m.gguf").unwrap();
-    assert_eq!((old.window, old.most, old.images), (Some(32768), Some(131_072), None));
+    assert_eq!((old.window, old.most, old.tools), (Some(32768), Some(131_072), None));
     assert_eq!(asked("llamacpp", &[("/props", PROPS)], "whatever").unwrap().window, Some(8192));
 }
 
