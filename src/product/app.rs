@@ -412,6 +412,8 @@ fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
         return Ok(Asked { model, recorded: Some(results), notice: None });
     }
     let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
+    // On the other wires nobody is known to write calls as text.
+    compat.text_calls &= choice.api == Api::OpenaiCompletions;
     compat
         .apply(&choice.compat)
         .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
