@@ -128,9 +128,7 @@ fn dispatch(
         Some(Command::Models { pattern, all, json }) => {
             let loaded = config::load(&env, &flags)?;
             let scope = if all { listing::Scope::All } else { listing::Scope::Usable };
-            let found = listing::listing(&loaded, &env, Servers::Asked, scope);
-            let pattern = Some(pattern.join(" ")).filter(|pattern| !pattern.trim().is_empty());
-            out.both(|stdout, stderr| command::models::run(&found, pattern.as_deref(), form(json), stdout, stderr))
+            models(&listing::listing(&loaded, &env, Servers::Asked, scope), &pattern, form(json), out)
         }
         Some(Command::Tools { json }) => {
             let loaded = config::load(&env, &flags)?;
@@ -152,6 +150,11 @@ fn dispatch(
             out.both(|stdout, _| command::completions::run(shell, declaration(), stdout))
         }
     }
+}
+
+fn models(found: &listing::Listing, pattern: &[String], form: Form, out: &mut Out<'_>) -> Result<u8, Error> {
+    let pattern = Some(pattern.join(" ")).filter(|pattern| !pattern.trim().is_empty());
+    out.both(|stdout, stderr| command::models::run(found, pattern.as_deref(), form, stdout, stderr))
 }
 
 /// A task on the command line.

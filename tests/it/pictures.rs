@@ -29,6 +29,13 @@ fn pictures(host: &Host, request: usize) -> Vec<String> {
             Value::Object(object) if object.get("type").is_some_and(|kind| kind == "image_url") => {
                 found.push(object["image_url"]["url"].as_str().unwrap().to_owned());
             }
+            Value::Object(object) if object.get("type").is_some_and(|kind| kind == "input_image") => {
+                found.push(object["image_url"].as_str().unwrap().to_owned());
+            }
+            Value::Object(object) if object.contains_key("mimeType") => {
+                let text = |key: &str| object[key].as_str().unwrap().to_owned();
+                found.push(format!("data:{};base64,{}", text("mimeType"), text("data")));
+            }
             Value::Object(object) if object.get("type").is_some_and(|kind| kind == "image") => {
                 let source = &object["source"];
                 found.push(format!(
@@ -101,6 +108,7 @@ fn what_cannot_be_sent_is_said_before_anything_is() {
 fn a_model_that_sees_nothing_is_told_what_was_there() {
     for wire in Wire::ALL {
         let host = Host::on(wire);
+        host.config(json!({"providers": {PROVIDER: {"models": [{"id": MODEL, "input": ["text"]}]}}}));
         fs::write(host.work().join("a.png"), PNG).unwrap();
         let read = Call::new("c1", "read_file", json!({"path": "a.png"}));
         host.script([calls([read]), say("I see nothing.")]);

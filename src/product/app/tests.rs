@@ -169,17 +169,3 @@ fn a_limit_without_a_price_stops_only_who_cannot_be_told() {
     assert!(assembled.notices.iter().any(|notice| notice.text.contains("max_cost stops nothing")));
     assert_eq!(assembled.rights.unwrap().word(), "asks");
 }
-
-#[test]
-fn a_server_of_this_machine_may_think_for_long_unless_somebody_said_otherwise() {
-    let key = "http.first_byte_timeout";
-    let patience_of = |more: Value, base_url: &str| {
-        let world = config::tests::two(&more);
-        let choice = Choice { base_url: base_url.to_owned(), ..world.choose().unwrap() };
-        let loaded = world.load();
-        patience(&loaded, key, loaded.settings.http.first_byte_timeout, &choice).as_secs()
-    };
-    assert_eq!(patience_of(json!({}), "http://localhost:8080/v1"), 1_800);
-    assert_eq!(patience_of(json!({}), "https://example.org/v1"), 300);
-    assert_eq!(patience_of(json!({"http": {"first_byte_timeout": 5}}), "http://localhost:8080/v1"), 5);
-}

@@ -133,4 +133,16 @@ mod tests {
         assert!(told.notice.unwrap().text.contains("SSL_CERT_FILE: cannot read /none.pem"));
         assert!(matches!(told.options.authorities, Authorities::Lost { .. }));
     }
+
+    #[test]
+    fn a_server_of_this_machine_may_think_for_long_unless_somebody_said_otherwise() {
+        let first_byte = |world: World, base_url: &str| {
+            let network = network(&world.load(), &world.env, "x", base_url).unwrap();
+            network.options.first_byte.as_secs()
+        };
+        let set = World::new().user(&json!({"http": {"first_byte_timeout": 5}}));
+        assert_eq!(first_byte(World::new(), "http://localhost:8080/v1"), 1_800);
+        assert_eq!(first_byte(World::new(), "https://example.org/v1"), 300);
+        assert_eq!(first_byte(set, "http://localhost:8080/v1"), 5);
+    }
 }
