@@ -245,10 +245,20 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
 }
 
+/// Whether nothing is left of a text once it is [`clean`] but blanks.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.trim_end_matches(blank).is_empty()
+}
+
+/// A character that is of no use at the end of a text.
+pub(super) fn blank(character: char) -> bool {
+    character == '\0' || character.is_whitespace()
+}
+
 /// Joins the pieces that are more than blanks with empty lines; borrowed where there is only one.
 pub(super) fn paragraphs<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, str> {
     let mut whole = Cow::Borrowed("");
-    for piece in pieces.filter(|piece| !piece.trim().is_empty()) {
+    for piece in pieces.filter(|piece| !is_blank(piece)) {
         let piece = clean(piece);
         if whole.is_empty() {
             whole = piece;

@@ -14,6 +14,9 @@ use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
+/// The kind of block whose reasoning nobody can read; it goes back as it came.
+pub const REDACTED: &str = "redacted_thinking";
+
 /// A text of the event, borrowed where it holds no escapes.
 ///
 /// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
@@ -176,7 +179,7 @@ impl Decoder {
             "thinking" => {
                 Body::Thinking { text: field("thinking").to_owned(), signature: field("signature").to_owned() }
             }
-            "redacted_thinking" => Body::Verbatim(block.cloned().unwrap_or_default()),
+            REDACTED => Body::Verbatim(block.cloned().unwrap_or_default()),
             "tool_use" => Body::Call {
                 id: field("id").to_owned(),
                 name: field("name").to_owned(),

@@ -14,9 +14,10 @@ use crate::model::ModelInfo;
 use crate::model::message::{Assistant, AssistantPart, Image, Message, Part, Reasoning, ToolResult};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::ids::{self, IdStyle};
-use crate::model::provider::{NO_PICTURE, clean};
+use crate::model::provider::{NO_PICTURE, blank, clean, is_blank};
 use crate::model::request::{Request, ToolChoice};
 
+use super::decode::REDACTED;
 use super::thinking::{self, Plan};
 
 #[derive(Serialize)]
@@ -142,7 +143,7 @@ pub fn encode(request: &Request, info: &ModelInfo, compat: &Compat) -> serde_jso
         messages.insert(0, Turn { role: Role::User, content: vec![begin.into()] });
     }
     let mut system = Vec::new();
-    if !request.system.trim().is_empty() {
+    if !is_blank(&request.system) {
         system.push(Block::from(Known::Text { text: clean(&request.system) }));
     }
     let mut tools: Vec<Tool<'_>> = request
@@ -250,13 +251,15 @@ impl<'a> Turns<'a> {
         match part {
             AssistantPart::Reasoning(Reasoning { text, signature, opaque }) => match (opaque, signature) {
                 _ if !own => None,
+                // Something else was kept when the same model was asked over another wire.
+                (Some(block), _) if block.get("type").and_then(Value::as_str) != Some(REDACTED) => None,
                 (Some(block), _) => Some(Block { body: Inner::Verbatim(block), cache_control: None }),
                 (None, Some(signature)) => Some(Known::Thinking { thinking: text, signature }.into()),
                 // Without its seal the API refuses it.
                 (None, None) => None,
             },
-            AssistantPart::Text(text) if text.trim().is_empty() => None,
-            AssistantPart::Text(text) => Some(Known::Text { text: clean(text.trim_end()) }.into()),
+            AssistantPart::Text(text) if is_blank(text) => None,
+            AssistantPart::Text(text) => Some(Known::Text { text: clean(text.trim_end_matches(blank)) }.into()),
             AssistantPart::ToolUse(call) => {
                 let input = call.input.object().map_or(Input::Nothing {}, Input::Given);
                 let id = IdStyle::Long.on_wire(&call.id);
@@ -276,7 +279,7 @@ impl<'a> Turns<'a> {
 
 fn known<'a>(part: &'a Part, info: &ModelInfo) -> Option<Known<'a>> {
     match part {
-        Part::Text(text) if text.trim().is_empty() => None,
+        Part::Text(text) if is_blank(text) => None,
         Part::Text(text) => Some(Known::Text { text: clean(text) }),
         Part::Image(Image { media_type, data }) if info.images => {
             let source = Source { r#type: "base64", media_type, data: STANDARD.encode(data) };

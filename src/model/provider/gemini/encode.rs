@@ -18,7 +18,7 @@ use crate::base::json::Object;
 use crate::model::ModelInfo;
 use crate::model::message::{Assistant, AssistantPart, Image, Message, Part as Said, Reasoning, ToolCall, ToolResult};
 use crate::model::provider::compat::Compat;
-use crate::model::provider::{NO_PICTURE, clean, ids, paragraphs};
+use crate::model::provider::{NO_PICTURE, clean, ids, is_blank, paragraphs};
 use crate::model::request::{Offer, Request, ToolChoice};
 
 use super::generation::Generation;
@@ -195,7 +195,7 @@ pub fn encode(request: &Request, info: &ModelInfo, compat: &Compat) -> serde_jso
         }
         ToolChoice::None | ToolChoice::Auto => None,
     };
-    let says_something = !request.system.trim().is_empty();
+    let says_something = !is_blank(&request.system);
     let body = Body {
         system_instruction: says_something.then(|| Instruction { parts: [Known::Text(clean(&request.system))] }),
         tools: if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] },
@@ -281,7 +281,7 @@ impl<'a> History<'a> {
                 AssistantPart::Reasoning(thought) => parts.extend(sealed(thought).filter(|_| own)),
                 AssistantPart::Text(text) => {
                     let (seal, _) = keeping.next(&mut parts);
-                    if seal.is_some() || !text.trim().is_empty() {
+                    if seal.is_some() || !is_blank(text) {
                         says_something = true;
                         parts.push(Part { body: Known::Text(clean(text)), thought: false, seal });
                     }
@@ -352,7 +352,7 @@ impl<'a> History<'a> {
 
     fn said(&self, part: &'a Said) -> Option<Known<'a>> {
         match part {
-            Said::Text(text) if text.trim().is_empty() => None,
+            Said::Text(text) if is_blank(text) => None,
             Said::Text(text) => Some(Known::Text(clean(text))),
             Said::Image(_) => Some(self.picture(part).unwrap_or(Known::Text(Cow::Borrowed(NO_PICTURE)))),
         }

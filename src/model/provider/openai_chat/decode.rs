@@ -155,18 +155,22 @@ impl Decoder {
             self.blocks.text(refusal, deltas);
         }
         match (&piece.tool_calls, &piece.function_call) {
-            (Some(pieces), _) if !pieces.is_empty() => self.call(pieces),
+            (Some(pieces), _) if !pieces.is_empty() => self.call(pieces, deltas),
             (_, Some(function)) => {
                 let (name, arguments) = (function.name.as_ref(), function.arguments.as_ref());
                 let again = |found: Option<&chunk::Text<'_>>| Some(chunk::Text(text(found).to_owned().into()));
                 let function = chunk::Function { name: again(name), arguments: again(arguments) };
-                self.call(&[chunk::CallPiece { index: Some(0), function: Some(function), ..Default::default() }]);
+                let call = chunk::CallPiece { index: Some(0), function: Some(function), ..Default::default() };
+                self.call(&[call], deltas);
             }
             _ => {}
         }
     }
 
-    fn call(&mut self, pieces: &[chunk::CallPiece<'_>]) {
+    fn call(&mut self, pieces: &[chunk::CallPiece<'_>], deltas: Deltas<'_>) {
+        // What was held back came before the call.
+        let blocks = &mut self.blocks;
+        self.splitter.end(&mut |sorted| blocks.sorted(sorted, deltas));
         self.calls.push(pieces);
         self.blocks.calls(self.calls.len());
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::model::ModelInfo;
 use crate::model::message::{Assistant, AssistantPart, Image, Message, Part, ToolInput, ToolResult};
 use crate::model::provider::compat::{Compat, EffortStyle, MaxTokensField, ReasoningBack};
-use crate::model::provider::{NO_PICTURE, clean, ids, paragraphs};
+use crate::model::provider::{NO_PICTURE, clean, ids, is_blank, paragraphs};
 use crate::model::request::{Effort, Options, Request, ToolChoice};
 
 use super::decode::{DETAILS, EXTRA};
@@ -250,7 +250,7 @@ enum UserPart<'a> {
 
 impl<'a> History<'a> {
     fn system(&mut self, system: &'a str) {
-        if system.trim().is_empty() {
+        if is_blank(system) {
             return;
         }
         let content = clean(system);
@@ -270,7 +270,7 @@ impl<'a> History<'a> {
 
     fn parts(&mut self, parts: &'a [Part]) {
         self.user.extend(parts.iter().filter_map(|part| match part {
-            Part::Text(text) if text.trim().is_empty() => None,
+            Part::Text(text) if is_blank(text) => None,
             Part::Text(text) => Some(UserPart::Text(text)),
             Part::Image(image) if self.info.images => Some(UserPart::Image(image)),
             Part::Image(_) => Some(UserPart::Text(NO_PICTURE)),

@@ -13,7 +13,7 @@ use crate::model::ModelInfo;
 use crate::model::message::{Assistant, AssistantPart, Image, Message, Part, ToolCall, ToolInput, ToolResult};
 use crate::model::provider::compat::{Compat, ReasoningBack};
 use crate::model::provider::ids::{self, IdStyle};
-use crate::model::provider::{NO_PICTURE, clean, paragraphs};
+use crate::model::provider::{NO_PICTURE, blank, clean, is_blank, paragraphs};
 use crate::model::request::{Request, ToolChoice};
 
 use super::effort;
@@ -146,7 +146,7 @@ pub fn encode(request: &Request, info: &ModelInfo, compat: &Compat) -> serde_jso
     let summary = (reasons && compat.reasoning_summary).then_some("auto");
     let body = Body {
         model: &info.origin.model,
-        instructions: (!request.system.trim().is_empty()).then(|| clean(&request.system)),
+        instructions: (!is_blank(&request.system)).then(|| clean(&request.system)),
         input: history.items,
         tools,
         // Calls in parallel are the default, and some models refuse to hear of it.
@@ -190,7 +190,7 @@ impl<'a> History<'a> {
 
     fn piece(&self, part: &'a Part) -> Option<Piece<'a>> {
         match part {
-            Part::Text(text) if text.trim().is_empty() => None,
+            Part::Text(text) if is_blank(text) => None,
             Part::Text(text) => Some(Piece::InputText { text: clean(text) }),
             Part::Image(Image { media_type, data }) if self.info.images => {
                 let mut image_url = format!("data:{media_type};base64,");
@@ -225,7 +225,7 @@ impl<'a> History<'a> {
                     None => lead = Lead::default(),
                 },
                 // The item it led to was empty, and cannot be sent.
-                AssistantPart::Text(text) if text.trim().is_empty() => lead = Lead::default(),
+                AssistantPart::Text(text) if is_blank(text) => lead = Lead::default(),
                 AssistantPart::Text(text) => {
                     let (items, next) = std::mem::take(&mut lead).to(Kind::Message);
                     self.items.extend(items);
@@ -249,7 +249,7 @@ struct Next<'a> {
 }
 
 fn said<'a>(text: &'a str, Next { id, phase }: Next<'a>) -> Item<'a> {
-    let text = clean(text.trim_end());
+    let text = clean(text.trim_end_matches(blank));
     let (status, content) = match id {
         Some(_) => (Some("completed"), Content::Pieces(vec![Piece::OutputText { text, annotations: [] }])),
         // A message without an id is taken in its short form only.
