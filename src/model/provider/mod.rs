@@ -275,4 +275,6 @@ pub(super) fn paragraphs<'a>(pieces: impl Iterator<Item = &'a str>) -> Cow<'a, s
 pub(super) const NO_PICTURE: &str = "[a picture was here; this model does not see pictures]";
 
 #[cfg(test)]
+mod contract;
+#[cfg(test)]
 pub(crate) mod tests;
