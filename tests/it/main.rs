@@ -11,6 +11,7 @@ mod config;
 mod harness;
 mod keys;
 mod loop_guard;
+mod mocks;
 mod network;
 mod one_shot;
 mod permissions;
