@@ -109,13 +109,7 @@ fn dispatch(
     match cli.command {
         None => task(&cli.task, &flags, &env, clock, stop, &mut Printer::new(out, style)),
         Some(Command::Demo { keep, .. }) => {
-            let colour = colour(cli.task.output.color);
-            let is_shown = *told == Format::Text && on_terminal() && Caps::of(&env, colour).grade != Grade::Dumb;
-            if is_shown {
-                repl::demo::run(keep.as_deref(), colour, &env, clock, stop, out)
-            } else {
-                demo::run(keep.as_deref(), style, &env, clock, stop, out)
-            }
+            show_demo(keep.as_deref(), colour(cli.task.output.color), style, &env, clock, stop, out)
         }
         Some(Command::Sessions { action }) => sessions(&action, &env, clock, out),
         Some(Command::Config { action }) => {
@@ -149,6 +143,24 @@ fn dispatch(
         Some(Command::Completions { shell }) => {
             out.both(|stdout, _| command::completions::run(shell, declaration(), stdout))
         }
+    }
+}
+
+/// Plays the demo in the chat where there is a screen for it, else as a one-shot task.
+fn show_demo(
+    keep: Option<&Path>,
+    colour: Colour,
+    style: Style,
+    env: &Env,
+    clock: Clock,
+    stop: &Stop,
+    out: &mut Out<'_>,
+) -> Result<u8, Error> {
+    let has_screen = style.format == Format::Text && on_terminal() && Caps::of(env, colour).grade != Grade::Dumb;
+    if has_screen {
+        repl::demo::run(keep, colour, env, clock, stop, out)
+    } else {
+        demo::run(keep, style, env, clock, stop, out)
     }
 }
 
