@@ -11,12 +11,13 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 
 use super::Form;
-use crate::base::text::numbers::count;
+use crate::base::text::numbers::{count, dollars};
 use crate::base::text::{cut, visible};
 use crate::model::message::Image;
 use crate::product::error::Error;
 use crate::product::session::list::Info;
 use crate::product::session::name;
+use crate::product::session::spent::{self, Tally};
 use crate::product::session::store::{History, Listed, Selector, Store};
 
 /// How much of a directory is shown in a list: its end tells directories apart.
@@ -76,10 +77,11 @@ pub fn show(store: &Store, selector: &Selector, cwd: &Path, form: Form, out: &mu
 
 /// The session as the vocabulary of the wire knows it.
 pub fn info_json(info: &Info) -> Value {
-    let Info { id, path: _, name, title: _, cwd, created_at, updated_at, model, messages } = info;
+    let Info { id, path, name, title: _, cwd, created_at, updated_at, model, messages } = info;
     json!({
         "id": id, "name": name, "cwd": cwd, "created_at": created_at, "updated_at": updated_at,
         "model": format!("{}/{}", model.provider, model.model), "messages": messages,
+        "cost_usd": spent::of(path).total().cost(),
     })
 }
 
@@ -90,7 +92,19 @@ fn info_line(info: &Info, scope: Scope) -> String {
         Scope::Here => String::new(),
         Scope::All => format!("{:<CWD_CHARS$}  ", visible::line(cut::tail(&info.cwd, CWD_CHARS))),
     };
-    format!("{}  {when}  {:>14}  {place}{}\n", info.id, count(info.messages, "message"), visible::line(title))
+    let cost = cost(&spent::of(&info.path).total());
+    let messages = count(info.messages, "message");
+    format!("{}  {when}  {messages:>14}  {cost:>8}  {place}{}\n", info.id, visible::line(title))
+}
+
+/// What a session cost; a `+` behind what is known says that some of it is not.
+fn cost(tally: &Tally) -> String {
+    match (tally.answers, tally.unpriced) {
+        (0, _) => "-".to_owned(),
+        (_, 0) => dollars(tally.dollars),
+        (answers, unpriced) if answers == unpriced => "unknown".to_owned(),
+        (_, _) => format!("{}+", dollars(tally.dollars)),
+    }
 }
 
 fn history_json(history: &History) -> Value {

@@ -44,6 +44,8 @@ pub enum Arguments {
     Sessions,
     /// The name of a theme; a user may have some of their own.
     Themes,
+    /// The id of a model.
+    Models,
 }
 
 /// What a command does.
@@ -61,6 +63,8 @@ pub enum Action {
     Resume,
     /// List the sessions of this directory.
     Sessions,
+    /// Choose who answers.
+    Model,
     /// Show what the model is sent, and what takes how much.
     Context,
     /// Show tokens and money.
@@ -89,11 +93,12 @@ pub const COMMANDS: &[Slash] = &[
     command("new", Arguments::None, "begin a new session", Action::New),
     command("resume", Arguments::Sessions, "go on with an earlier session", Action::Resume),
     command("sessions", Arguments::None, "list the sessions of this directory", Action::Sessions),
+    command("model", Arguments::Models, "choose who answers", Action::Model),
     command("effort", EFFORT, "how hard the model thinks", Action::Effort),
     command("permissions", GRANT, "what is done without asking", Action::Permissions),
     command("tools", Arguments::None, "tools the model can call", Action::Tools),
     command("context", CONTEXT, "what the model is sent, and what takes how much", Action::Context),
-    command("cost", Arguments::None, "tokens and money so far", Action::Cost),
+    command("cost", Arguments::None, "tokens and money: last turn, session, today", Action::Cost),
     command("copy", Arguments::None, "copy the last answer as it was written", Action::Copy),
     command("clear", Arguments::None, "clear the screen; the conversation goes on", Action::Clear),
     command("config", Arguments::Text { hint: "key" }, "settings and where they come from", Action::Config),
@@ -199,6 +204,7 @@ impl Slash {
             Arguments::Words { words, .. } => words.join("|"),
             Arguments::Sessions => "id".to_owned(),
             Arguments::Themes => "name".to_owned(),
+            Arguments::Models => "id".to_owned(),
         };
         format!("/{} [{argument}]", self.name)
     }
@@ -221,7 +227,9 @@ impl Slash {
                     }
                 }
             }
-            Arguments::Text { .. } | Arguments::Sessions | Arguments::Themes => Meaning::Command(self, argument),
+            Arguments::Text { .. } | Arguments::Sessions | Arguments::Themes | Arguments::Models => {
+                Meaning::Command(self, argument)
+            }
         }
     }
 }
@@ -257,7 +265,9 @@ pub fn help(keys: &[(&str, &str)]) -> Vec<String> {
 fn brief(command: &Slash) -> String {
     match command.arguments {
         Arguments::Words { hint, .. } => format!("/{} [{hint}]", command.name),
-        Arguments::None | Arguments::Text { .. } | Arguments::Sessions | Arguments::Themes => command.usage(),
+        Arguments::None | Arguments::Text { .. } | Arguments::Sessions | Arguments::Themes | Arguments::Models => {
+            command.usage()
+        }
     }
 }
 

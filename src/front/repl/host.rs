@@ -117,9 +117,13 @@ impl Host {
             Cmd::Remember(draft) => self.job(Job::Remember(draft)),
             Cmd::KeepDraft(draft) => self.job(Job::KeepDraft(draft)),
             Cmd::ListSessions => self.job(Job::ListSessions),
+            Cmd::ListModels => self.job(Job::ListModels),
+            Cmd::AddUp(id) => self.job(Job::AddUp(id)),
             Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),
             Cmd::Tell(report @ (Report::Context | Report::WholeContext)) => self.order(Order::Tell(report)),
-            Cmd::Tell(report @ (Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions)) => {
+            Cmd::Tell(
+                report @ (Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions | Report::Models),
+            ) => {
                 self.job(Job::Tell(report));
             }
             Cmd::Copy(text) => return self.copy(&text),

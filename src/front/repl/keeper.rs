@@ -15,10 +15,12 @@ use crate::product::history::drafts::{Drafts, Piece as Kept};
 use crate::product::history::{self, History};
 use crate::product::provider::key::known_secrets;
 use crate::product::session::picks::picks;
+use crate::product::session::spent::Spent;
 use crate::product::session::store::Store;
 
 use super::editor::draft::{Draft, Piece};
 use super::message::{Msg, News, Report};
+use super::models;
 use super::report;
 use super::view::theme::{Depth, Theme};
 use super::worker::Setup;
@@ -32,6 +34,10 @@ pub enum Job {
     KeepDraft(Draft),
     /// List the sessions of this directory.
     ListSessions,
+    /// List the models that can be used.
+    ListModels,
+    /// Add up what answers took: in the session of this id, and today.
+    AddUp(Option<String>),
     /// Read a theme.
     Theme {
         /// Its name.
@@ -114,6 +120,15 @@ impl Keeper<'_> {
                 let store = Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock);
                 let picks = picks(&store.list(&self.setup.env.cwd).infos, now);
                 let _ = self.news.send(Msg::Sessions(picks));
+            }
+            Job::ListModels => {
+                let offered = models::offered(&self.setup.loaded, &self.setup.env);
+                let _ = self.news.send(Msg::Models(offered));
+            }
+            Job::AddUp(id) => {
+                let store = Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock);
+                let session = id.map_or_else(Spent::default, |id| store.spent(&id));
+                let _ = self.news.send(Msg::Spent { session, today: store.spent_today() });
             }
             Job::Theme { name, depth } => match theme(&name, depth, &self.setup.loaded.paths.config_dir) {
                 Ok(theme) => {

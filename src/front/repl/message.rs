@@ -16,12 +16,14 @@ use crate::product::agent::report::Interruption;
 use crate::product::error::Error;
 use crate::product::permission::{Answer, Grant, Question, Rights};
 use crate::product::session::picks::Pick;
+use crate::product::session::spent::Spent;
 use crate::product::session::store::Selector;
 use crate::product::tool::workspace::Workspace;
 
 use super::complete::index::Found;
 use super::editor::draft::Draft;
 use super::key::Input;
+use super::models::Offered;
 use super::view::theme::Theme;
 
 /// Something that happened.
@@ -63,6 +65,15 @@ pub enum Msg {
     },
     /// The sessions to choose from.
     Sessions(Vec<Pick>),
+    /// The models to choose from.
+    Models(Vec<Offered>),
+    /// What answers took, as the disk knows it.
+    Spent {
+        /// In the open session; nothing where it is not kept.
+        session: Spent,
+        /// In all sessions, today.
+        today: Spent,
+    },
     /// A theme was read.
     Theme {
         /// Its name.
@@ -101,6 +112,15 @@ pub enum News {
     },
     /// The task is over.
     Finished(Box<Finished>),
+    /// Another model answers from now on.
+    Switched {
+        /// What is known of it.
+        info: ModelInfo,
+        /// What a person should know.
+        notices: Vec<Notice>,
+    },
+    /// The model stays the one it was.
+    NotSwitched(Error),
     /// A shell line of the person's own has run.
     Ran,
     /// A report that was asked for, in columns.
@@ -132,6 +152,8 @@ pub enum Report {
     Doctor,
     /// The sessions of this directory.
     Sessions,
+    /// The models that can be used.
+    Models,
 }
 
 /// A session that is open.
@@ -187,6 +209,8 @@ pub enum Order {
     },
     /// Go on in another session.
     Open(Session),
+    /// Have this model answer from the next message on.
+    Model(String),
     /// How hard the model is to think from the next message on.
     Effort(Effort),
     /// Report something about the open session.
@@ -253,6 +277,10 @@ pub enum Cmd {
     Redraw,
     /// Ask the disk for the sessions to choose from.
     ListSessions,
+    /// Ask who can be asked.
+    ListModels,
+    /// Ask the disk what answers took in the session of this id, if it is kept, and today.
+    AddUp(Option<String>),
     /// Leave, with this exit code.
     Leave(u8),
 }

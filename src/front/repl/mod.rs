@@ -2,7 +2,8 @@
 //!
 //! [`message`] names everything that can happen and be wanted. [`update`] decides, [`state`] is what there is, and
 //! [`state::frame`] shows it; all of it pure, as are [`key`], [`editor`], [`view`] and [`screen`]. [`run`] begins
-//! the loop that feeds them; [`host`] carries out what they want, with the [`worker`] that owns the agent and the [`keeper`] of files.
+//! the loop that feeds them; [`host`] carries out what they want, with the [`worker`] that owns the
+//! agent and the [`keeper`] of files.
 
 pub mod complete;
 pub mod demo;
@@ -12,6 +13,7 @@ pub mod host;
 pub mod keeper;
 pub mod key;
 pub mod message;
+pub mod models;
 pub mod plain;
 mod report;
 pub mod run;

@@ -136,6 +136,8 @@ impl Desk {
             | Msg::Resumed
             | Msg::Edited(_)
             | Msg::Sessions(_)
+            | Msg::Models(_)
+            | Msg::Spent { .. }
             | Msg::Theme { .. }
             | Msg::Told(_) => {}
         }

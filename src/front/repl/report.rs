@@ -1,6 +1,7 @@
 //! Reports about the open session, as text: what the next request holds and what of it takes how much, tools, settings.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use crate::base::text::mask::Mask;
@@ -10,13 +11,14 @@ use crate::front::command::sessions::Scope;
 use crate::front::command::{self, Form};
 use crate::kernel::history::legal;
 use crate::kernel::node::CHARS_PER_TOKEN;
-use crate::model::message::{AssistantPart, Message, Part, ToolInput};
+use crate::model::message::{AssistantPart, Message, Origin, Part, ToolInput};
 use crate::product::app::{self, Assembled};
 use crate::product::error::Error;
 use crate::product::session::store::Store;
 use crate::product::tool::workspace::Workspace;
 
 use super::message::Report;
+use super::models;
 use super::worker::Setup;
 
 /// A report about the open session; `None` for one that needs none.
@@ -24,7 +26,7 @@ pub fn of_session(what: &Report, assembled: &Assembled) -> Option<String> {
     match what {
         Report::Context => Some(context(assembled)),
         Report::WholeContext => Some(whole_context(assembled)),
-        Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions => None,
+        Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions | Report::Models => None,
     }
 }
 
@@ -49,6 +51,18 @@ pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
         Report::Doctor => {
             let terminal = command::doctor::Terminal::real();
             command::doctor::run(env, flags, terminal, Form::Text, cancel, &mut out, &mut talk)?;
+        }
+        Report::Models => {
+            for offered in models::offered(loaded, env) {
+                let (price, window) = (offered.price(), offered.window());
+                let Origin { provider, model } = offered.info.origin.as_ref();
+                let _ = writeln!(
+                    out,
+                    "{model}  {provider}, {window}{}{price}, {}",
+                    if window.is_empty() { "" } else { ", " },
+                    offered.from
+                );
+            }
         }
         Report::Sessions => {
             let store = Store::new(&loaded.paths.data_dir, *clock);

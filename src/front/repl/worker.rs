@@ -20,20 +20,24 @@ use crate::kernel::driver::{LEFT, STOPPING_SHELL};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::tool::{Output, Risk, Subject, ToolContext};
 use crate::kernel::truncate::fit;
+use crate::model::ModelInfo;
 use crate::model::message::{Part, ToolCall, ToolInput};
 use crate::model::replay::Pace;
 use crate::model::request::Effort;
 use crate::product::agent::attach::{attachments, unseen};
 use crate::product::app::{self, Assembled, Parts, Which};
+use crate::product::config::naming::is_known;
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
 use crate::product::provider::Choice;
-use crate::product::provider::choose::choose;
+use crate::product::provider::choose::{choose, choose_exactly};
+use crate::product::provider::named::meant;
 use crate::product::session::store::{Selector, Store};
 use crate::product::tool::bash;
 
 use super::editor::draft::{Draft, Piece};
 use super::message::{Finished, Msg, News, Opened, Order, Reply, Session};
+use super::models;
 use super::report;
 use super::view::transcript::OWN_COMMAND;
 
@@ -68,7 +72,7 @@ pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Ms
         }
     };
     let pictures = setup.pictures.clone();
-    let mut worker = Worker { setup, news, runtime, desk: None, pictures, effort: None };
+    let mut worker = Worker { setup, news, runtime, desk: None, pictures, effort: None, start: None, chosen: None };
     if let Err(defect) = caught(|| worker.open(setup.session.clone())) {
         worker.tell(News::NotOpened(internal(&defect)));
     }
@@ -89,6 +93,10 @@ struct Worker<'a> {
     pictures: Vec<Part>,
     /// How hard the model is to think, once the person has said so.
     effort: Option<Effort>,
+    /// Who was to answer at the beginning: keys that came with the command belong to that provider.
+    start: Option<Choice>,
+    /// Who answers, once the person has said so.
+    chosen: Option<Choice>,
 }
 
 /// An open session.
@@ -178,9 +186,13 @@ impl Worker<'_> {
         self.open(Which::Open(selector));
     }
 
-    fn assembled(&self, session: Which) -> Result<Assembled, Error> {
+    fn assembled(&mut self, session: Which) -> Result<Assembled, Error> {
         let Setup { loaded, env, clock, cancel, .. } = self.setup;
-        let choice = Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? };
+        let choice = match &self.chosen {
+            Some(chosen) => chosen.clone(),
+            None => Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? },
+        };
+        self.start.get_or_insert_with(|| choice.clone());
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
         app::watched(Parts { loaded, choice, env, clock: *clock, session }, Box::new(ask))
@@ -225,6 +237,10 @@ impl Worker<'_> {
             Order::Open(Session::New) if self.setup.session == Which::Unkept => self.open(Which::Unkept),
             Order::Open(Session::New) => self.open(Which::New),
             Order::Open(Session::Stored(selector)) => self.resume(selector),
+            Order::Model(spec) => match self.switch(&spec) {
+                Ok((info, notices)) => self.tell(News::Switched { info, notices }),
+                Err(error) => self.tell(News::NotSwitched(error)),
+            },
             Order::Effort(effort) => {
                 self.effort = Some(effort);
                 if let Some(desk) = &mut self.desk {
@@ -242,6 +258,28 @@ impl Worker<'_> {
                 self.tell(News::Ran);
             }
         }
+    }
+
+    /// Lets another model answer. What was said stays, and so does how hard it is to think.
+    fn switch(&mut self, spec: &str) -> Result<(ModelInfo, Vec<Notice>), Error> {
+        let Setup { loaded, env, cancel, .. } = self.setup;
+        let (Some(desk), Some(start)) = (&mut self.desk, &self.start) else { return Err(no_session()) };
+        let agent = &mut desk.assembled.agent;
+        let current = Arc::clone(&agent.model.info().origin);
+        let listed = models::origins(&models::offered(loaded, env));
+        let wanted = meant(spec, &listed, &current, |name| is_known(name, &loaded.values))?;
+        let choice = choose_exactly(loaded, env, cancel, &wanted, start)?;
+        let notices = match app::switch(agent, &choice, loaded, env) {
+            Ok(notices) => notices,
+            // It answers all the same; only the file does not know.
+            Err(error) if agent.model.info().origin == choice.info.origin => {
+                vec![Notice::new(NoticeCode::Session, error.to_string())]
+            }
+            Err(error) => return Err(error),
+        };
+        let info = choice.info.clone();
+        self.chosen = Some(choice);
+        Ok((info, notices))
     }
 
     fn say(&mut self, draft: &Draft, cancel: &Cancel) {

@@ -10,6 +10,7 @@ use super::{Choice, Wanted, build};
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
+use crate::model::message::Origin;
 use crate::product::config::Loaded;
 use crate::product::config::layer::{Source, Values};
 use crate::product::config::naming::{lists, model_in_force, own_providers, provider_named, specs, split};
@@ -96,9 +97,25 @@ pub fn wanted_with(loaded: &Loaded, env: &Env, find: impl FnOnce() -> Option<Ser
 /// As [`choose`].
 pub fn choose_named(loaded: &Loaded, env: &Env, cancel: &Cancel, spec: &str, start: &Choice) -> Result<Choice, Error> {
     let (provider, id) = split(spec, Some(&start.provider), &loaded.values);
-    let provider = provider.unwrap_or(&start.provider).to_owned();
+    let provider = provider.unwrap_or(&start.provider);
+    choose_exactly(loaded, env, cancel, &Origin { provider: provider.to_owned(), model: id.to_owned() }, start)
+}
+
+/// [`choose_named`], where provider and id are known.
+///
+/// # Errors
+///
+/// As [`choose`].
+pub fn choose_exactly(
+    loaded: &Loaded,
+    env: &Env,
+    cancel: &Cancel,
+    origin: &Origin,
+    start: &Choice,
+) -> Result<Choice, Error> {
+    let Origin { provider, model } = origin.clone();
     let run_keys = if provider == start.provider { start.run_keys } else { RunKeys::No };
-    build(loaded, env, &Wanted { provider, model: Some(id.to_owned()), run_keys }, cancel)
+    build(loaded, env, &Wanted { provider, model: Some(model), run_keys }, cancel)
 }
 
 /// With `--provider`, `-m` is taken whole; else it may name another provider.

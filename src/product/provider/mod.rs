@@ -8,6 +8,7 @@ mod command;
 pub mod facts;
 pub mod key;
 pub mod listing;
+pub mod named;
 pub mod network;
 pub mod probe;
 pub mod served;

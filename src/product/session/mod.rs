@@ -2,7 +2,7 @@
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
 //! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`list`] looks into many files cheaply, [`picks`] puts them
-//! into words, and [`recording`]
+//! into words, [`spent`] adds up what answers cost, and [`recording`]
 //! turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
 
 pub mod convert;
@@ -13,6 +13,7 @@ pub mod log;
 pub mod name;
 pub mod picks;
 pub mod recording;
+pub mod spent;
 pub mod store;
 pub mod tree;
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use twox_hash::XxHash3_64;
 
@@ -51,6 +51,13 @@ pub fn readable(moment: i64) -> String {
     let time = TimeZone::system().to_datetime(timestamp(moment));
     let (date, clock) = (time.date(), time.time());
     format!("{:04}-{:02}-{:02} {:02}:{:02}", date.year(), date.month(), date.day(), clock.hour(), clock.minute())
+}
+
+/// When the day of a moment began where this machine is; both in milliseconds since 1970.
+pub fn midnight(moment: i64) -> i64 {
+    let zone = TimeZone::system();
+    let day = zone.to_datetime(timestamp(moment)).date();
+    zone.to_timestamp(day.to_datetime(Time::midnight())).map_or(moment, Timestamp::as_millisecond)
 }
 
 /// The folder for sessions of a working directory: its path as far as it is readable, and a hash of all of it.

@@ -26,6 +26,7 @@ use super::list::{self, Candidate, Info, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
+use super::spent::{self, Spent, Sum};
 use crate::product::permission::Grant;
 
 /// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
@@ -212,6 +213,23 @@ impl Store {
             info.cwd = info.path.parent().and_then(|folder| known.get(folder)).cloned().unwrap_or_default();
         }
         Listed { infos, unread: unread.map(Error::from) }
+    }
+
+    /// What the answers of the session with this id took, on all its branches; nothing where there is no such file, or it
+    /// cannot be read.
+    pub fn spent(&self, id: &str) -> Spent {
+        self.find_id(id).map_or_else(|_| Spent::default(), |path| spent::of(&path))
+    }
+
+    /// What was answered today took, in the sessions of all directories. Files that cannot be read are passed over.
+    pub fn spent_today(&self) -> Spent {
+        let midnight = name::midnight(self.clock.now_ms());
+        let mut sum = Sum::since(midnight);
+        // A file is written when something is said.
+        for file in self.all_files(&mut None).into_iter().filter(|file| file.modified >= midnight) {
+            let _ = sum.add(&file.path);
+        }
+        sum.spent
     }
 
     fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {

@@ -5,6 +5,7 @@ mod editing;
 mod keeps;
 mod leaving;
 mod looks;
+mod models;
 mod steering;
 mod streaming;
 

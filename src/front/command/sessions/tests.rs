@@ -37,7 +37,7 @@ fn sessions_are_listed_and_shown() {
     assert_eq!(
         listed,
         json!([{"id": id, "name": null, "cwd": "/srv/project", "created_at": 1_796_028_350_123_i64,
-            "updated_at": 1_796_028_350_123_i64, "model": "p/m", "messages": 3}])
+            "updated_at": 1_796_028_350_123_i64, "model": "p/m", "messages": 3, "cost_usd": null}])
     );
     let text = printed(|out| list(&store, elsewhere, Scope::All, Form::Text, out));
     assert!(text.starts_with(&id) && text.contains("3 messages") && text.contains("first question"), "{text}");

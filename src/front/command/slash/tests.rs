@@ -101,11 +101,12 @@ fn the_help_is_aligned() {
     /new                 begin a new session
     /resume [id]         go on with an earlier session
     /sessions            list the sessions of this directory
+    /model [id]          choose who answers
     /effort [level]      how hard the model thinks
     /permissions [mode]  what is done without asking
     /tools               tools the model can call
     /context [all]       what the model is sent, and what takes how much
-    /cost                tokens and money so far
+    /cost                tokens and money: last turn, session, today
     /copy                copy the last answer as it was written
     /clear               clear the screen; the conversation goes on
     /config [key]        settings and where they come from

@@ -13,7 +13,10 @@ use std::time::Duration;
 use crate::base::cancel::Cancel;
 use crate::kernel::inbox::Inbox;
 use crate::model::ModelInfo;
+use crate::model::message::Origin;
+use crate::model::request::Effort;
 use crate::product::permission::Rights;
+use crate::product::session::spent::{Spent, Tally};
 use crate::product::tool::workspace::Workspace;
 
 use super::complete::Completion;
@@ -24,6 +27,7 @@ use super::editor::walk::Walk;
 use super::editor::{Editing, Editor};
 use super::key::keymap::Keymap;
 use super::message::Reply;
+use super::models::Offered;
 use super::view::ask::Question;
 use super::view::notice::Banner;
 use super::view::status::{Status, StatusEvent};
@@ -64,6 +68,12 @@ pub struct State {
     pub walk: Walk,
     /// The status line.
     pub status: Status,
+    /// What was asked in this run, and what it took.
+    pub spending: Spending,
+    /// How hard the model is to think, where that is said.
+    pub effort: Option<Effort>,
+    /// The models there are to choose from, once somebody has asked.
+    pub models: Option<Vec<Offered>>,
     /// The open session.
     pub session: Option<Open>,
     /// How many sessions are still to be opened; a message waits for the last of them.
@@ -183,6 +193,15 @@ pub enum Way {
     Follows,
 }
 
+/// What answers took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spending {
+    /// The last one.
+    pub last: Option<(Origin, Tally)>,
+    /// All since the session was opened.
+    pub here: Spent,
+}
+
 /// What lies over the prompt and gets keys first.
 #[derive(Debug)]
 pub enum Overlay {
@@ -201,6 +220,8 @@ pub enum Overlay {
 pub enum Choice {
     /// A session to go on with, in the order of the list.
     Sessions(Vec<String>),
+    /// A model, as `provider/id`, in the order of the list.
+    Models(Vec<String>),
     /// A theme.
     Themes,
     /// What may run.
@@ -235,6 +256,8 @@ pub struct Times {
     pub interrupt: Option<Duration>,
     /// When the sessions to choose from were asked for, if no key came since.
     pub listed: Option<Duration>,
+    /// When the models to choose from were asked for, if no key came since.
+    pub models: Option<Duration>,
     /// The last change of the draft.
     pub draft: Option<Duration>,
 }
@@ -279,6 +302,9 @@ impl State {
             earlier: Vec::new(),
             walk: Walk::default(),
             status,
+            spending: Spending::default(),
+            effort: None,
+            models: None,
             session: None,
             // The first one opens by itself.
             opening: 1,

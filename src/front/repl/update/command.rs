@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::base::text::numbers::grouped;
 use crate::front::command::slash::{self, Action, Slash};
 use crate::front::repl::key::action::{Action as KeyAction, Edit};
 use crate::front::repl::message::{Cmd, Order, Report, Session};
@@ -10,18 +9,17 @@ use crate::front::repl::state::State;
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::view::notice;
 use crate::front::repl::view::status::StatusEvent;
-use crate::model::request::Effort;
 use crate::product::permission::Grant;
 use crate::product::session::store::Selector;
 
-use super::{leave, overlay};
+use super::{cost, leave, model, overlay};
 
 /// Runs a command whose argument has been checked.
 pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd> {
     match command.action {
         Action::Help => report(state, &help(state)),
         Action::Keys => report(state, &keys(state)),
-        Action::Cost => report(state, &cost(state)),
+        Action::Cost => cost::ask(state),
         Action::Tools => vec![Cmd::Tell(Report::Tools)],
         Action::Config => {
             let key = Some(argument.to_owned()).filter(|key| !key.is_empty());
@@ -35,7 +33,8 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
         }
         Action::Context => context(argument),
         Action::Permissions => permissions(state, argument),
-        Action::Effort => effort(state, argument),
+        Action::Effort => model::effort(state, argument),
+        Action::Model => model::model(state, argument),
         Action::New => open(state, Session::New),
         Action::Resume if argument.is_empty() => {
             state.times.listed = Some(state.now);
@@ -120,23 +119,6 @@ fn grant(state: &mut State, grant: Grant) -> Vec<Cmd> {
     vec![Cmd::Grant(grant)]
 }
 
-fn effort(state: &mut State, argument: &str) -> Vec<Cmd> {
-    let effort = match argument {
-        "off" => Effort::Off,
-        "minimal" => Effort::Minimal,
-        "low" => Effort::Low,
-        "medium" => Effort::Medium,
-        "high" => Effort::High,
-        _ => {
-            say(state, "How hard the model thinks: /effort off, minimal, low, medium or high.");
-            return Vec::new();
-        }
-    };
-    state.status.emit(StatusEvent::Effort(Some(effort)));
-    say(state, &format!("From the next message on the model thinks with effort {argument}."));
-    vec![Cmd::Order(Order::Effort(effort))]
-}
-
 /// The keys that the help names; `/keys` has all.
 const USUAL: [(KeyAction, &str); 9] = [
     (KeyAction::Submit, "send; while the agent works, steer it"),
@@ -176,24 +158,6 @@ fn keys(state: &State) -> String {
         } else {
             writeln!(text, "{keys:<KEYS_COLUMNS$}  {}", row.help)
         };
-    }
-    text
-}
-
-fn cost(state: &State) -> String {
-    let usage = state.status.spent();
-    let mut text = format!(
-        "{} tokens in, {} of them from the cache, {} out",
-        grouped(usage.input + usage.cache_read + usage.cache_write),
-        grouped(usage.cache_read),
-        grouped(usage.output)
-    );
-    match state.status.money() {
-        Some(cost) => {
-            let _ = write!(text, ", ${cost:.4}");
-        }
-        None if usage.context() + usage.output == 0 => {}
-        None => text.push_str("; what that costs is unknown"),
     }
     text
 }

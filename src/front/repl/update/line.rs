@@ -90,12 +90,17 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
             command::say(state, &text);
             Some(Vec::new())
         }
+        Action::Model if argument.is_empty() => {
+            command::say(state, "/model ID has one of these answer, /model PROVIDER/ID any other:");
+            Some(vec![Cmd::Tell(Report::Models)])
+        }
         Action::Resume if argument.is_empty() => {
             command::say(state, "/resume ID goes on with one of these:");
             Some(vec![Cmd::Tell(Report::Sessions)])
         }
         Action::Permissions
         | Action::Resume
+        | Action::Model
         | Action::Tools
         | Action::New
         | Action::Sessions

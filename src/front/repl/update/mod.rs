@@ -2,8 +2,10 @@
 
 mod ask;
 mod command;
+mod cost;
 mod keys;
 mod line;
+mod model;
 mod news;
 mod overlay;
 mod send;
@@ -52,6 +54,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
             overlay::sessions(state, &picks);
             Vec::new()
         }
+        Msg::Models(models) => model::listed(state, models),
+        Msg::Spent { session, today } => cost::shown(state, session, today),
         Msg::Theme { name, theme } => {
             let text = format!("Colours: {name}. To keep them: agent config set ui.theme {name}");
             state.paper.print(Kind::Notice, notice::notice(&text, &state.look));
@@ -79,6 +83,7 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
 fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
     if matches!(input, Input::Key(_) | Input::Paste(_)) {
         state.times.listed = None;
+        state.times.models = None;
     }
     match input {
         Input::Key(key) => {

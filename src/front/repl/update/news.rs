@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::base::text::numbers;
 use crate::front::repl::message::{Cmd, Finished, News, Opened};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Open, State, Way};
+use crate::front::repl::state::{Open, Spending, State, Way};
 use crate::front::repl::view::notice::Banner;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::front::repl::view::tool::{Call, Finish};
@@ -14,14 +14,15 @@ use crate::front::repl::view::{Look, markdown, notice, transcript};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event};
 use crate::model::ModelInfo;
-use crate::model::message::Message;
+use crate::model::message::{Message, Origin};
 use crate::model::usage::Usage;
 use crate::product::agent::report::hints;
 use crate::product::error::{Error, Kind as ErrorKind};
 use crate::product::provider::choose::FIRST_STEPS;
+use crate::product::session::spent::Tally;
 use crate::product::tool::bash;
 
-use super::{ask, interrupted, leave, send};
+use super::{ask, interrupted, leave, model, send};
 
 /// A task that took longer than this is announced even if the terminal does not tell whether somebody looks.
 const LONG: Duration = Duration::from_secs(30);
@@ -42,6 +43,14 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
         }
         News::Asked { question, reply } => ask::asked(state, &question, reply),
         News::Finished(finished) => end(state, &finished),
+        News::Switched { info, notices } => {
+            model::switched(state, info, &notices);
+            Vec::new()
+        }
+        News::NotSwitched(error) => {
+            model::not_switched(state, &error);
+            Vec::new()
+        }
         News::Ran => {
             let task = state.task.take();
             // Without a task it was a session, which a defect has kept from opening.
@@ -96,6 +105,8 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
     state.status.emit(StatusEvent::Effort(effort));
+    state.effort = effort;
+    state.spending = Spending::default();
     state.status.emit(StatusEvent::Grant(rights.word()));
     let banner = notice::banner(&Banner { model: info.label.clone(), ..state.banner.clone() }, &state.look);
     state.paper.print(Kind::Banner, banner);
@@ -155,9 +166,9 @@ fn tell(state: &mut State, text: &str) {
 fn happened(state: &mut State, event: Event) {
     let elapsed = state.task.as_ref().map_or(Duration::ZERO, |task| state.now.saturating_sub(task.since));
     state.status.hear(&event, elapsed);
-    let State { now, look, paper, turn, .. } = state;
+    let State { now, look, paper, turn, spending, .. } = state;
     match event {
-        Event::TurnStarted { .. } => {}
+        Event::TurnStarted { origin, .. } => spending.last = Some((Origin::clone(&origin), Tally::default())),
         Event::Text(text) => {
             if turn.speaks() != Some(Kind::Prose) {
                 state.answer.clear();
@@ -202,7 +213,13 @@ fn happened(state: &mut State, event: Event) {
             }
             tell(state, &told.text);
         }
-        Event::TurnFinished { .. } => turn.fall_silent(*now, look, paper),
+        Event::TurnFinished { usage, cost, .. } => {
+            if let Some((origin, last)) = &mut spending.last {
+                last.add(&usage, cost);
+                spending.here.add(origin, &usage, cost);
+            }
+            turn.fall_silent(*now, look, paper);
+        }
         Event::Failed { kind, message, retryable: _ } => {
             turn.end(*now, look, paper);
             let origin = state.session.as_ref().map(|session| Arc::clone(&session.info.origin));

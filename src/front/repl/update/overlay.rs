@@ -1,6 +1,9 @@
 //! What lies over the prompt: completion, lists to choose from, a search.
 
+use std::sync::Arc;
+
 use crate::base::text::numbers::count;
+use crate::base::text::width::width;
 use crate::front::command::slash::{self, Arguments};
 use crate::front::repl::complete::index::Found;
 use crate::front::repl::complete::picker::{Item, Picker, PickerOutcome};
@@ -10,10 +13,12 @@ use crate::front::repl::editor::search::Search;
 use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::key::{Code, Key};
 use crate::front::repl::message::Cmd;
+use crate::front::repl::models::Offered;
 use crate::front::repl::state::{Choice, Overlay, State};
+use crate::model::message::Origin;
 use crate::product::session::picks::Pick;
 
-use super::{command, send};
+use super::{command, model, send};
 
 /// A key while something lies over the prompt. `None`: it is not for that.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
@@ -139,6 +144,8 @@ pub(super) fn ask_for(state: &mut State) -> Vec<Cmd> {
 fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
     let query = word.query.clone();
     let is_path = word.kind == Kind::Path;
+    let mut opens = false;
+    let asks = is_model(&word) && state.models.is_none();
     match &mut state.overlay {
         Overlay::Completion(completion) if completion.is_for(&word) => completion.retype(word),
         Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
@@ -147,7 +154,11 @@ fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
                 None => Completion::paths(word),
             };
             state.overlay = Overlay::Completion(completion);
+            opens = true;
         }
+    }
+    if asks && opens {
+        return vec![Cmd::ListModels];
     }
     if !is_path {
         return Vec::new();
@@ -168,6 +179,7 @@ fn candidates(state: &State, kind: &Kind) -> Option<Vec<Candidate>> {
             Some(Arguments::Themes) => {
                 state.palette.names.iter().map(|name| Candidate::new(name.clone(), Then::Whole)).collect()
             }
+            Some(Arguments::Models) => offered(state),
             Some(Arguments::None | Arguments::Text { .. } | Arguments::Sessions) | None => Vec::new(),
         },
     })
@@ -177,6 +189,7 @@ fn described(state: &State, command: &slash::Slash) -> Candidate {
     let value = match command.action {
         slash::Action::Permissions => state.session.as_ref().map(|session| session.rights.word().to_owned()),
         slash::Action::Theme => Some(state.palette.name.clone()),
+        slash::Action::Model => state.session.as_ref().map(|session| session.info.label.clone()),
         slash::Action::Help
         | slash::Action::Tools
         | slash::Action::New
@@ -236,6 +249,66 @@ pub(super) fn sessions(state: &mut State, picks: &[Pick]) {
     state.overlay = Overlay::Picker(picker, Choice::Sessions(picks.iter().map(|pick| pick.id.clone()).collect()));
 }
 
+/// Whether a word that is being written names a model.
+fn is_model(word: &Word) -> bool {
+    match &word.kind {
+        Kind::Argument(name) => slash::find(name).is_some_and(|command| command.arguments == Arguments::Models),
+        Kind::Command | Kind::Path => false,
+    }
+}
+
+/// The models that can be used, as a word may become one.
+fn offered(state: &State) -> Vec<Candidate> {
+    let current = state.session.as_ref().map(|session| &session.info.origin);
+    let candidate = |offered: &Offered| {
+        let Origin { provider, model } = offered.info.origin.as_ref();
+        let whole = format!("{provider}/{model}");
+        let is_own = current.is_some_and(|current| current.provider == *provider);
+        let (text, alias) = if is_own { (model.clone(), whole) } else { (whole, model.clone()) };
+        let value = offered.price();
+        Candidate { aliases: vec![alias], help: offered.window(), value, ..Candidate::new(text, Then::Whole) }
+    };
+    state.models.iter().flatten().map(candidate).collect()
+}
+
+/// The models have come: they complete a word that waits for them, or are a list to choose from.
+pub(super) fn models(state: &mut State) -> Vec<Cmd> {
+    if let Overlay::Completion(completion) = &state.overlay {
+        if is_model(completion.word()) {
+            // With the candidates it has now.
+            state.overlay = Overlay::None;
+            return look(state);
+        }
+        return Vec::new();
+    }
+    if state.times.models.take().is_none() {
+        return Vec::new();
+    }
+    let models = state.models.clone().unwrap_or_default();
+    if models.is_empty() {
+        command::say(
+            state,
+            "No other model can be used; a provider needs a key, or a server on this machine has to run.",
+        );
+        return Vec::new();
+    }
+    let current = state.session.as_ref().map(|session| Arc::clone(&session.info.origin));
+    let columns = |text: &dyn Fn(&Offered) -> String| models.iter().map(|one| width(&text(one))).max().unwrap_or(0);
+    let (providers, windows) = (columns(&|one| one.info.origin.provider.clone()), columns(&Offered::window));
+    let item = |offered: &Offered| {
+        let Origin { provider, model } = offered.info.origin.as_ref();
+        let in_use = if current.as_ref() == Some(&offered.info.origin) { ", in use" } else { "" };
+        let detail = format!("{provider:<providers$}  {:>windows$}  {}{in_use}", offered.window(), offered.from);
+        Item { label: model.clone(), detail, right: offered.price(), key: format!("{provider}/{model}") }
+    };
+    let items: Vec<Item> = models.iter().map(item).collect();
+    let specs = items.iter().map(|item| item.key.clone()).collect();
+    let place = models.iter().position(|offered| current.as_ref() == Some(&offered.info.origin));
+    let picker = Picker::new("who answers", items).at(place.unwrap_or(0));
+    state.overlay = Overlay::Picker(picker, Choice::Models(specs));
+    Vec::new()
+}
+
 /// Opens the list of themes.
 pub(super) fn themes(state: &mut State) {
     let items = state.palette.names.iter().map(|name| item(name, ""));
@@ -272,6 +345,7 @@ fn chosen(state: &mut State, number: usize) -> Vec<Cmd> {
     let Overlay::Picker(_, choice) = overlay else { return Vec::new() };
     match choice {
         Choice::Sessions(ids) => ids.get(number).map_or_else(Vec::new, |id| command::resume(state, id)),
+        Choice::Models(specs) => specs.get(number).map_or_else(Vec::new, |spec| model::choose(state, spec)),
         Choice::Themes => state.palette.names.get(number).cloned().map_or_else(Vec::new, |name| vec![Cmd::Theme(name)]),
         Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(word, _)| command::permissions(state, word)),
     }

@@ -1,6 +1,7 @@
 //! What a key, a paste or a step of the agent leads to, as tables.
 
 mod found;
+mod models;
 
 use std::time::Duration;
 

@@ -64,6 +64,8 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
         | Msg::Edited(_)
         | Msg::Recalled { .. }
         | Msg::Sessions(_)
+        | Msg::Models(_)
+        | Msg::Spent { .. }
         | Msg::Theme { .. }
         | Msg::Told(_) => panic!("{message:?}"),
     });

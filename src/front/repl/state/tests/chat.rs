@@ -229,6 +229,7 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::Order(Order::Say { draft, .. }) => format!("say {}", said(draft)),
             Cmd::Order(Order::Shell { line, share, .. }) => format!("shell {line} {share}"),
             Cmd::Order(Order::Open(session)) => format!("open {session:?}"),
+            Cmd::Order(Order::Model(spec)) => format!("model {spec}"),
             Cmd::Order(Order::Effort(effort)) => format!("effort {effort:?}"),
             Cmd::Order(Order::Tell(what)) | Cmd::Tell(what) => format!("tell {what:?}"),
             Cmd::Steer { id, draft } => format!("steer {id} {}", said(draft)),
@@ -244,6 +245,8 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::AskEach => "ask each".to_owned(),
             Cmd::Suspend => "suspend".to_owned(),
             Cmd::Redraw => "redraw".to_owned(),
+            Cmd::ListModels => "list models".to_owned(),
+            Cmd::AddUp(id) => format!("add up {id:?}"),
             Cmd::ListSessions => "list sessions".to_owned(),
             Cmd::Remember(_) | Cmd::Find { .. } | Cmd::FindNothing | Cmd::Found(_) => return None,
         })

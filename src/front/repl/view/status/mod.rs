@@ -39,6 +39,8 @@ pub enum StatusEvent {
         /// Tokens that fit.
         window: Option<u64>,
     },
+    /// Who is asked from the next message on, if that is another one.
+    NextModel(Option<String>),
     /// How much it is to reason; `None` leaves it to the provider.
     Effort(Option<Effort>),
     /// What is allowed, in a word.
@@ -128,16 +130,34 @@ impl Status {
     pub fn new() -> Self {
         let mut graph = Graph::new();
         let sources = Sources::new(&mut graph);
-        let Sources { model, window, effort, grant, plan, place, tokens, usage, cost, queue, jobs, editing, phase } =
-            &sources;
+        let Sources {
+            model,
+            next,
+            window,
+            effort,
+            grant,
+            plan,
+            place,
+            tokens,
+            usage,
+            cost,
+            queue,
+            jobs,
+            editing,
+            phase,
+        } = &sources;
         let share = graph.derived("share", (tokens, window), |(tokens, window)| percent(*tokens, *window));
         let spent = graph.derived("spent", (usage,), |(usage,)| *usage);
         let money = graph.derived("money", (cost,), |(cost,)| match cost {
             Cost::Known(dollars) => Some(*dollars),
             Cost::None | Cost::Unknown => None,
         });
+        let model = graph.derived("models", (model, next), |(model, next)| match next {
+            Some(next) => format!("{model}, then {next}"),
+            None => model.clone(),
+        });
         let who =
-            graph.derived("who", (editing, grant, plan, model, effort), |(editing, grant, plan, model, effort)| {
+            graph.derived("who", (editing, grant, plan, &model, effort), |(editing, grant, plan, model, effort)| {
                 facts::who(*editing, grant, *plan, model, *effort)
             });
         let used =
@@ -227,6 +247,7 @@ impl Status {
 /// What events change.
 struct Sources {
     model: Store<String>,
+    next: Store<Option<String>>,
     window: Store<Option<u64>>,
     effort: Store<Option<Effort>>,
     grant: Store<&'static str>,
@@ -253,6 +274,9 @@ impl Sources {
         use StatusEvent as On;
         Self {
             model: told!(graph, "model", String::new(), On::Model { label, .. } => facts::short_model(&plain(label))),
+            next: told!(graph, "next", None, On::NextModel(next) => {
+                next.as_deref().map(|label| facts::short_model(&plain(label)))
+            }),
             window: told!(graph, "window", None, On::Model { window, .. } => *window),
             effort: told!(graph, "effort", None, On::Effort(effort) => *effort),
             grant: told!(graph, "grant", "", On::Grant(word) => word),
