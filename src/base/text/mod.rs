@@ -6,6 +6,7 @@
 
 pub mod clean;
 pub mod cut;
+pub mod dropped;
 pub mod likeness;
 pub mod mask;
 pub mod mention;

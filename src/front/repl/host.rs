@@ -11,22 +11,25 @@ use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::base::env::Env;
+use crate::base::panic::caught;
 use crate::front::term::announce;
 use crate::front::term::caps::Caps;
 use crate::front::term::mailbox::Sender;
 use crate::kernel::inbox::{Inbox, Letter};
-use crate::model::message::Part;
-use crate::product::agent::attach::attachments;
+use crate::product::app;
 use crate::product::error::Error;
 use crate::product::provider::key::known_secrets;
 use crate::product::tool::workspace::Workspace;
 
+use super::clipboard;
 use super::complete::index::FileIndex;
-use super::editor::draft::Draft;
+use super::editor::draft::{Draft, Piece};
 use super::keeper::Job;
-use super::message::{Cmd, Msg, News, Order, Report};
+use super::message::{Answering, Asked, Clip, Cmd, Msg, Named, News, Order, Report};
+use super::models;
+use super::pictures::{self, Said};
 use super::state::State;
-use super::worker::{self, Setup};
+use super::worker::Setup;
 
 /// What the terminal has to do itself.
 #[derive(Debug)]
@@ -118,6 +121,7 @@ impl Host {
             Cmd::KeepDraft(draft) => self.job(Job::KeepDraft(draft)),
             Cmd::ListSessions => self.job(Job::ListSessions),
             Cmd::ListModels => self.job(Job::ListModels),
+            Cmd::Change(spec) => self.change(spec, state),
             Cmd::AddUp(id) => self.job(Job::AddUp(id)),
             Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),
             Cmd::Tell(report @ (Report::Context | Report::WholeContext)) => self.order(Order::Tell(report)),
@@ -127,6 +131,8 @@ impl Host {
                 self.job(Job::Tell(report));
             }
             Cmd::Copy(text) => return self.copy(&text),
+            Cmd::Look(text) => self.look(text, state),
+            Cmd::Paste(asked) => self.paste(asked),
             Cmd::Announce(text) => {
                 let notifier = self.caps.notifier(&self.setup.loaded.settings.ui.notify);
                 let bytes = announce::notification(notifier, self.caps.wrap(), "viola", &text);
@@ -162,20 +168,85 @@ impl Host {
         self.index.as_mut()
     }
 
+    /// Leaves another model where the running task finds it, on a thread: its key may be a command's to tell.
+    fn change(&mut self, spec: String, state: &State) {
+        let Some(session) = &state.session else { return self.order(Order::Model(spec)) };
+        let (setup, news, orders) = (Arc::clone(&self.setup), self.news.clone(), self.orders.clone());
+        let (Answering { start, chosen }, current) = (session.answering.clone(), Arc::clone(&session.info.origin));
+        let change = move || {
+            let built = models::choice(&setup, &spec, &current, &start).and_then(|choice| {
+                let (model, notices) = app::answering(&choice, &setup.loaded, &setup.env)?;
+                Ok((choice, model, notices))
+            });
+            let told = match built {
+                Ok((choice, model, notices)) => {
+                    let info = choice.info.clone();
+                    chosen.put(model);
+                    // For the sessions after this one; if its thread is gone there are none.
+                    let _ = orders.send(Order::Chosen(Box::new(choice)));
+                    News::Switched { info, notices }
+                }
+                Err(error) => News::NotSwitched(error),
+            };
+            let _ = news.send(Msg::News(told));
+        };
+        if thread::Builder::new().name("model".to_owned()).spawn(change).is_err() {
+            self.at_once.push(Msg::News(News::NotSwitched(Error::failed("no thread is left"))));
+        }
+    }
+
+    /// Looks on a thread whether a text names pictures: their disk may be slow, and large ones take a moment.
+    fn look(&mut self, text: String, state: &State) {
+        let workspace = match &state.session {
+            Some(session) => Some(Arc::clone(&session.workspace)),
+            None => pictures::workspace(&self.setup),
+        };
+        let (news, looked) = (self.news.clone(), text.clone());
+        let look = move || {
+            let named = || workspace.map_or(Named::Nothing, |workspace| pictures::named(&looked, &workspace));
+            // A message waits for it, whatever happens here.
+            let named = caught(named).unwrap_or(Named::Nothing);
+            let _ = news.send(Msg::Seen { text: looked, named });
+        };
+        if thread::Builder::new().name("pictures".to_owned()).spawn(look).is_err() {
+            self.at_once.push(Msg::Seen { text, named: Named::Nothing });
+        }
+    }
+
+    /// Asks the clipboard's programs on a thread: they may hang.
+    fn paste(&mut self, asked: Asked) {
+        let (news, setup) = (self.news.clone(), Arc::clone(&self.setup));
+        let ask = move || {
+            let clip = caught(|| clipboard::read(&setup, asked)).unwrap_or(Clip::Nothing(None));
+            let _ = news.send(Msg::Clipboard(clip));
+        };
+        if thread::Builder::new().name("clipboard".to_owned()).spawn(ask).is_err() {
+            self.at_once
+                .push(Msg::Clipboard(Clip::Nothing(Some("No thread is left to ask the clipboard.".to_owned()))));
+        }
+    }
+
     /// Files that the text names are read on a thread: their disk may be slow.
     fn steer(&self, id: u64, draft: Draft, inbox: Inbox, workspace: Arc<Workspace>) {
-        let typed = worker::typed(&draft);
-        if !typed.contains('@') {
-            return inbox.put(Letter { id, said: vec![Part::Text(draft.text())] });
+        let is_plain = draft.pieces.iter().all(|piece| match piece {
+            Piece::Typed(text) => !text.contains('@'),
+            Piece::Pasted(_) => true,
+            Piece::Picture(picture) => picture.image.is_some(),
+        });
+        if is_plain {
+            return inbox.put(Letter { id, said: pictures::said(&draft, &workspace).words });
         }
         let news = self.news.clone();
         let read = move || {
-            let (files, problems) = attachments(&typed, &workspace);
+            let Said { files, words, problems } = pictures::said(&draft, &workspace);
             for problem in problems {
                 let _ = news.send(Msg::Told(problem));
             }
-            let said = files.into_iter().chain([Part::Text(draft.text())]).collect();
-            inbox.put(Letter { id, said });
+            let said = [files, words].concat();
+            // With nothing left of it, it waits for the end of the task, and that is said then.
+            if !said.is_empty() {
+                inbox.put(Letter { id, said });
+            }
         };
         // Without a thread the message waits for the end of the task.
         let _ = thread::Builder::new().name("attach".to_owned()).spawn(read);
@@ -216,12 +287,17 @@ impl Host {
     }
 }
 
+/// Gives a program of the person's own the surroundings but for keys.
+pub(super) fn without_keys(command: &mut Command, setup: &Setup) {
+    let secrets = known_secrets(&setup.loaded, &setup.env, None);
+    let is_secret = |value: &std::ffi::OsStr| secrets.iter().any(|secret| value == secret.expose());
+    command.env_clear().envs(setup.env.vars.iter().filter(|(_, value)| !is_secret(value)));
+}
+
 /// The editor, as a shell would start it: the variable may hold arguments. It sees no keys.
 fn editor_command(env: &Env, editor: &str, setup: &Setup) -> Command {
-    let secrets = known_secrets(&setup.loaded, env, None);
-    let is_secret = |value: &std::ffi::OsStr| secrets.iter().any(|secret| value == secret.expose());
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).current_dir(&env.cwd).env_clear();
-    command.envs(env.vars.iter().filter(|(_, value)| !is_secret(value)));
+    command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).current_dir(&env.cwd);
+    without_keys(&mut command, setup);
     command
 }

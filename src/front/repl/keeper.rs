@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use crate::base::panic::caught;
@@ -21,6 +22,7 @@ use crate::product::session::store::Store;
 use super::editor::draft::{Draft, Piece};
 use super::message::{Msg, News, Report};
 use super::models;
+use super::pictures;
 use super::report;
 use super::view::theme::{Depth, Theme};
 use super::worker::Setup;
@@ -149,6 +151,7 @@ fn kept(draft: Draft) -> Vec<Kept> {
     let pieces = draft.pieces.into_iter().map(|piece| match piece {
         Piece::Typed(text) => Kept::Typed(text),
         Piece::Pasted(text) => Kept::Pasted(text),
+        Piece::Picture(picture) => Kept::Picture(pictures::kept(&picture)),
     });
     pieces.collect()
 }
@@ -158,6 +161,7 @@ fn recalled(pieces: Vec<Kept>) -> Draft {
     let pieces = pieces.into_iter().map(|piece| match piece {
         Kept::Typed(text) => Piece::Typed(text),
         Kept::Pasted(text) => Piece::Pasted(text),
+        Kept::Picture(text) => Piece::Picture(Arc::new(pictures::recalled(&text))),
     });
     Draft { pieces: pieces.collect() }
 }

@@ -9,19 +9,21 @@ use crate::base::cancel::Cancel;
 use crate::kernel::effect::Outcome;
 use crate::kernel::event::{Event, Notice};
 use crate::kernel::inbox::Inbox;
+use crate::kernel::succession::Chosen;
 use crate::model::ModelInfo;
 use crate::model::message::Message;
 use crate::model::request::Effort;
 use crate::product::agent::report::Interruption;
 use crate::product::error::Error;
 use crate::product::permission::{Answer, Grant, Question, Rights};
+use crate::product::provider::Choice;
 use crate::product::session::picks::Pick;
 use crate::product::session::spent::Spent;
 use crate::product::session::store::Selector;
 use crate::product::tool::workspace::Workspace;
 
 use super::complete::index::Found;
-use super::editor::draft::Draft;
+use super::editor::draft::{Draft, Picture};
 use super::key::Input;
 use super::models::Offered;
 use super::view::theme::Theme;
@@ -81,8 +83,39 @@ pub enum Msg {
         /// Its colours; `None`: the name says it all.
         theme: Option<Box<Theme>>,
     },
+    /// A pasted text was looked at.
+    Seen {
+        /// The text.
+        text: String,
+        /// What it names.
+        named: Named,
+    },
+    /// The clipboard was looked into.
+    Clipboard(Clip),
     /// Whether the clipboard took it, and what to tell.
     Told(String),
+}
+
+/// What a pasted text names.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Named {
+    /// Pictures, in the order in which they are named.
+    Pictures(Vec<Arc<Picture>>),
+    /// Something that was meant as a picture and is none; why.
+    Unfit(String),
+    /// No file.
+    Nothing,
+}
+
+/// What the clipboard holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clip {
+    /// A picture.
+    Picture(Arc<Picture>),
+    /// Text.
+    Text(String),
+    /// Nothing that can be pasted; why, unless nobody asked in so many words.
+    Nothing(Option<String>),
 }
 
 /// A line from a terminal without a screen.
@@ -112,7 +145,7 @@ pub enum News {
     },
     /// The task is over.
     Finished(Box<Finished>),
-    /// Another model answers from now on.
+    /// Another model answers from now on; while something runs, from the next request on.
     Switched {
         /// What is known of it.
         info: ModelInfo,
@@ -165,6 +198,8 @@ pub struct Opened {
     pub kept: bool,
     /// What was said so far.
     pub messages: Vec<Arc<Message>>,
+    /// What that cost, in US dollars; `None` where the price of a part of it is unknown.
+    pub cost: Option<f64>,
     /// What a person should know.
     pub notices: Vec<Notice>,
     /// Who answers.
@@ -177,6 +212,17 @@ pub struct Opened {
     pub inbox: Inbox,
     /// Where it works.
     pub workspace: Arc<Workspace>,
+    /// Who answers, and how that is changed while a task runs.
+    pub answering: Answering,
+}
+
+/// Who answers, and how that is changed while a task runs.
+#[derive(Clone, Debug)]
+pub struct Answering {
+    /// Who was to answer at the beginning: keys that came with the command belong to that provider.
+    pub start: Arc<Choice>,
+    /// Where the running task finds another one.
+    pub chosen: Chosen,
 }
 
 /// A task that is over.
@@ -209,12 +255,23 @@ pub enum Order {
     },
     /// Go on in another session.
     Open(Session),
-    /// Have this model answer from the next message on.
+    /// Have this model answer from here on.
     Model(String),
+    /// This one was chosen while something ran, and waits where the task finds it.
+    Chosen(Box<Choice>),
     /// How hard the model is to think from the next message on.
     Effort(Effort),
     /// Report something about the open session.
     Tell(Report),
+}
+
+/// Who asks for the clipboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A person, with a key.
+    ByKey,
+    /// A terminal that had nothing to paste: where a picture is copied, it may be all there is.
+    ByTerminal,
 }
 
 /// Which session to go on in.
@@ -267,6 +324,10 @@ pub enum Cmd {
     KeepDraft(Draft),
     /// Put this on the clipboard.
     Copy(String),
+    /// See whether this pasted text names pictures.
+    Look(String),
+    /// See what the clipboard holds.
+    Paste(Asked),
     /// Call for attention.
     Announce(String),
     /// Have the text edited in an editor of the person's own.
@@ -279,6 +340,8 @@ pub enum Cmd {
     ListSessions,
     /// Ask who can be asked.
     ListModels,
+    /// Have this model answer from the running task's next request on.
+    Change(String),
     /// Ask the disk what answers took in the session of this id, if it is kept, and today.
     AddUp(Option<String>),
     /// Leave, with this exit code.

@@ -5,6 +5,7 @@
 //! the loop that feeds them; [`host`] carries out what they want, with the [`worker`] that owns the
 //! agent and the [`keeper`] of files.
 
+mod clipboard;
 pub mod complete;
 pub mod demo;
 mod desk;
@@ -14,6 +15,7 @@ pub mod keeper;
 pub mod key;
 pub mod message;
 pub mod models;
+pub mod pictures;
 pub mod plain;
 mod report;
 pub mod run;

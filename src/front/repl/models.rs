@@ -7,7 +7,13 @@ use crate::base::text::numbers::tokens;
 use crate::model::ModelInfo;
 use crate::model::message::Origin;
 use crate::product::config::Loaded;
-use crate::product::provider::{Listed, Servers, listed};
+use crate::product::config::naming::is_known;
+use crate::product::error::Error;
+use crate::product::provider::choose::choose_exactly;
+use crate::product::provider::named::meant;
+use crate::product::provider::{Choice, Listed, Servers, listed};
+
+use super::worker::Setup;
 
 /// A model that can be used.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +46,19 @@ impl Offered {
 pub fn offered(loaded: &Loaded, env: &Env) -> Vec<Offered> {
     let offered = |Listed { info, from, .. }| Offered { info, from: from.as_str().to_owned() };
     listed(loaded, env, Servers::Asked).into_iter().map(offered).collect()
+}
+
+/// Everything needed to ask the model that `spec` means, in a session that began with `start` and in which `current`
+/// answers. Runs what the settings have for a key.
+///
+/// # Errors
+///
+/// Usage: nobody lists it, or there is no such provider. Provider: there is no key.
+pub fn choice(setup: &Setup, spec: &str, current: &Origin, start: &Choice) -> Result<Choice, Error> {
+    let Setup { loaded, env, cancel, .. } = setup;
+    let listed = origins(&offered(loaded, env));
+    let wanted = meant(spec, &listed, current, |name| is_known(name, &loaded.values))?;
+    choose_exactly(loaded, env, cancel, &wanted, start)
 }
 
 /// Who they are.

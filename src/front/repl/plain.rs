@@ -139,6 +139,8 @@ impl Desk {
             | Msg::Models(_)
             | Msg::Spent { .. }
             | Msg::Theme { .. }
+            | Msg::Seen { .. }
+            | Msg::Clipboard(_)
             | Msg::Told(_) => {}
         }
         let is_news = matches!(message, Msg::News(_));

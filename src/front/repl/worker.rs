@@ -24,20 +24,20 @@ use crate::model::ModelInfo;
 use crate::model::message::{Part, ToolCall, ToolInput};
 use crate::model::replay::Pace;
 use crate::model::request::Effort;
-use crate::product::agent::attach::{attachments, unseen};
+use crate::product::agent::attach::unseen;
 use crate::product::app::{self, Assembled, Parts, Which};
-use crate::product::config::naming::is_known;
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
 use crate::product::provider::Choice;
-use crate::product::provider::choose::{choose, choose_exactly};
-use crate::product::provider::named::meant;
+use crate::product::provider::choose::choose;
+use crate::product::session::spent;
 use crate::product::session::store::{Selector, Store};
 use crate::product::tool::bash;
 
-use super::editor::draft::{Draft, Piece};
-use super::message::{Finished, Msg, News, Opened, Order, Reply, Session};
+use super::editor::draft::Draft;
+use super::message::{Answering, Finished, Msg, News, Opened, Order, Reply, Session};
 use super::models;
+use super::pictures::{self, Said};
 use super::report;
 use super::view::transcript::OWN_COMMAND;
 
@@ -94,7 +94,7 @@ struct Worker<'a> {
     /// How hard the model is to think, once the person has said so.
     effort: Option<Effort>,
     /// Who was to answer at the beginning: keys that came with the command belong to that provider.
-    start: Option<Choice>,
+    start: Option<Arc<Choice>>,
     /// Who answers, once the person has said so.
     chosen: Option<Choice>,
 }
@@ -192,7 +192,7 @@ impl Worker<'_> {
             Some(chosen) => chosen.clone(),
             None => Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? },
         };
-        self.start.get_or_insert_with(|| choice.clone());
+        self.start.get_or_insert_with(|| Arc::new(choice.clone()));
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
         app::watched(Parts { loaded, choice, env, clock: *clock, session }, Box::new(ask))
@@ -201,17 +201,20 @@ impl Worker<'_> {
     fn opened(&mut self) {
         let Some(desk) = &mut self.desk else { return };
         let Assembled { agent, notices, rights, workspace, .. } = &mut desk.assembled;
-        let Some(rights) = rights.clone() else { return };
+        let (Some(rights), Some(start)) = (rights.clone(), self.start.clone()) else { return };
         let opened = Opened {
             id: agent.session.id().to_owned(),
             kept: agent.session.is_kept(),
             messages: agent.node.history().to_vec(),
+            // Each answer had its own price.
+            cost: agent.session.path().and_then(|path| spent::of(path).total().cost()),
             notices: std::mem::take(notices),
             info: agent.model.info().clone(),
             effort: agent.options.effort,
             rights,
             inbox: agent.inbox.clone(),
             workspace: Arc::clone(workspace),
+            answering: Answering { start, chosen: agent.chosen.clone() },
         };
         self.tell(News::Opened(Box::new(opened)));
     }
@@ -241,6 +244,7 @@ impl Worker<'_> {
                 Ok((info, notices)) => self.tell(News::Switched { info, notices }),
                 Err(error) => self.tell(News::NotSwitched(error)),
             },
+            Order::Chosen(choice) => self.chosen = Some(*choice),
             Order::Effort(effort) => {
                 self.effort = Some(effort);
                 if let Some(desk) = &mut self.desk {
@@ -262,13 +266,12 @@ impl Worker<'_> {
 
     /// Lets another model answer. What was said stays, and so does how hard it is to think.
     fn switch(&mut self, spec: &str) -> Result<(ModelInfo, Vec<Notice>), Error> {
-        let Setup { loaded, env, cancel, .. } = self.setup;
+        let Setup { loaded, env, .. } = self.setup;
         let (Some(desk), Some(start)) = (&mut self.desk, &self.start) else { return Err(no_session()) };
         let agent = &mut desk.assembled.agent;
-        let current = Arc::clone(&agent.model.info().origin);
-        let listed = models::origins(&models::offered(loaded, env));
-        let wanted = meant(spec, &listed, &current, |name| is_known(name, &loaded.values))?;
-        let choice = choose_exactly(loaded, env, cancel, &wanted, start)?;
+        let choice = models::choice(self.setup, spec, &agent.model.info().origin, start)?;
+        // One that a task did not come to take is no more wanted.
+        drop(agent.chosen.take());
         let notices = match app::switch(agent, &choice, loaded, env) {
             Ok(notices) => notices,
             // It answers all the same; only the file does not know.
@@ -289,15 +292,21 @@ impl Worker<'_> {
         };
         let Assembled { agent, workspace, .. } = &mut desk.assembled;
         let news = self.news;
-        let mut said = std::mem::take(&mut self.pictures);
-        said.append(&mut desk.shared);
-        let (files, problems) = attachments(&typed(draft), workspace);
+        let Said { files, mut words, problems } = pictures::said(draft, workspace);
         for problem in problems {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Config, problem))));
         }
-        said.extend(files.into_iter().chain([Part::Text(draft.text())]));
+        let mut said = std::mem::take(&mut self.pictures);
+        said.extend(files);
+        // Of what is in the draft this was told when it came there.
         if let Some(text) = unseen(&said, agent.model.info()) {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Fallback, text))));
+        }
+        said.append(&mut desk.shared);
+        said.append(&mut words);
+        if said.is_empty() {
+            self.tell(News::Refused(Error::failed("nothing is left to send")));
+            return self.tell(News::Ran);
         }
         let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
@@ -386,15 +395,6 @@ fn going_along(pictures: &[Part]) -> Option<Notice> {
 
 fn no_session() -> Error {
     Error::failed("no session is open")
-}
-
-/// What was typed by hand: only there `@path` names a file.
-pub fn typed(draft: &Draft) -> String {
-    let typed = draft.pieces.iter().filter_map(|piece| match piece {
-        Piece::Typed(text) => Some(text.as_str()),
-        Piece::Pasted(_) => None,
-    });
-    typed.collect::<Vec<_>>().join(" ")
 }
 
 /// A shell line of the person's own, in the form of a call.

@@ -29,6 +29,8 @@ pub enum Piece {
     Typed(String),
     /// Pasted.
     Pasted(String),
+    /// A picture: its file, absolute, or where it came from if it never was one. Its bytes are not kept.
+    Picture(String),
 }
 
 /// A file as it stands.
@@ -100,6 +102,7 @@ impl Drafts {
         let pieces = pieces.iter().map(|piece| match piece {
             Piece::Typed(text) => Piece::Typed(mask(text)),
             Piece::Pasted(text) => Piece::Pasted(mask(text)),
+            Piece::Picture(text) => Piece::Picture(mask(text)),
         });
         let stored =
             Stored { cwd: self.cwd.to_string_lossy().into_owned(), timestamp: moment, pieces: pieces.collect() };

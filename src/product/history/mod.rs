@@ -1,7 +1,7 @@
 //! What people have typed: texts that were sent, in one file for all directories, and [`drafts`] that were not.
 //!
 //! A line is one object, `{"timestamp":…,"cwd":"…","text":"…"}`, with `"pasted":[[from,to],…]` (bytes of the text) where
-//! something in it was pasted. Several processes append to the file; a line that a
+//! something in it was pasted, and `"pictures"` alike where something stands for a picture. Several processes append to the file; a line that a
 //! crash has torn is passed over. Known secrets never get into it. What an editor makes of it is not decided here.
 
 pub mod drafts;
@@ -61,40 +61,54 @@ struct Entry {
     /// What of the text was pasted, in bytes from its beginning, in order. Lines of earlier versions have none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pasted: Vec<(usize, usize)>,
+    /// What of the text stands for a picture: its file, absolute, or where it came from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<(usize, usize)>,
 }
 
 impl Entry {
     fn new(pieces: &[Piece], moment: i64, cwd: &str, mask: &Mask) -> Self {
-        let (mut text, mut whole, mut pasted) = (String::new(), String::new(), Vec::new());
+        let (mut text, mut whole) = (String::new(), String::new());
+        let (mut pasted, mut pictures) = (Vec::new(), Vec::new());
         for piece in pieces {
-            let (Piece::Typed(part) | Piece::Pasted(part)) = piece;
+            let (Piece::Typed(part) | Piece::Pasted(part) | Piece::Picture(part)) = piece;
             whole.push_str(part);
             let (mut part, begin) = (part.clone(), text.len());
             mask.apply(&mut part);
             text.push_str(&part);
-            if matches!(piece, Piece::Pasted(_)) {
-                pasted.push((begin, text.len()));
+            match piece {
+                Piece::Typed(_) => {}
+                Piece::Pasted(_) => pasted.push((begin, text.len())),
+                Piece::Picture(_) => pictures.push((begin, text.len())),
             }
         }
         mask.apply(&mut whole);
         if whole != text {
             // A secret lies across two pieces; of a text that was pasted, nothing is taken for a command.
             pasted = if pasted.is_empty() { pasted } else { vec![(0, whole.len())] };
+            pictures.clear();
         }
-        Self { timestamp: moment, cwd: cwd.to_owned(), text: whole, pasted }
+        Self { timestamp: moment, cwd: cwd.to_owned(), text: whole, pasted, pictures }
     }
 
     /// The text in pieces. A span that is none of the text says nothing.
     fn pieces(&self) -> Vec<Piece> {
         let (mut pieces, mut taken) = (Vec::new(), 0);
-        for (begin, end) in self.pasted.iter().copied().filter(|(begin, end)| begin < end) {
+        let pasted = self.pasted.iter().map(|span| (*span, false));
+        let mut spans: Vec<_> = pasted.chain(self.pictures.iter().map(|span| (*span, true))).collect();
+        spans.retain(|((begin, end), _)| begin < end);
+        if !self.pictures.is_empty() {
+            spans.sort_by_key(|((begin, _), _)| *begin);
+        }
+        for ((begin, end), is_picture) in spans {
             if let (Some(typed), Some(part)) = (self.text.get(taken..begin), self.text.get(begin..end)) {
                 if !typed.is_empty() {
                     pieces.push(Piece::Typed(typed.to_owned()));
                 }
                 match pieces.last_mut() {
+                    _ if is_picture => pieces.push(Piece::Picture(part.to_owned())),
                     Some(Piece::Pasted(last)) => last.push_str(part),
-                    Some(Piece::Typed(_)) | None => pieces.push(Piece::Pasted(part.to_owned())),
+                    Some(Piece::Typed(_) | Piece::Picture(_)) | None => pieces.push(Piece::Pasted(part.to_owned())),
                 }
                 taken = end;
             }
@@ -164,7 +178,12 @@ impl History {
         }
         let before = tail(&file, 1)?;
         let last = entries(&before).pop();
-        if last.is_some_and(|last| last.cwd == entry.cwd && last.text == entry.text && last.pasted == entry.pasted) {
+        if last.is_some_and(|last| {
+            last.cwd == entry.cwd
+                && last.text == entry.text
+                && last.pasted == entry.pasted
+                && last.pictures == entry.pictures
+        }) {
             return Ok(metadata.len());
         }
         let mut line = Vec::with_capacity(entry.text.len() + entry.cwd.len() + 64);

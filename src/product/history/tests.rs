@@ -20,7 +20,7 @@ fn typed(text: &str) -> Vec<Piece> {
 
 fn texts(drafts: &[Vec<Piece>]) -> Vec<String> {
     let text = |piece: &Piece| match piece {
-        Piece::Typed(text) | Piece::Pasted(text) => text.clone(),
+        Piece::Typed(text) | Piece::Pasted(text) | Piece::Picture(text) => text.clone(),
     };
     drafts.iter().map(|pieces| pieces.iter().map(text).collect()).collect()
 }
@@ -71,6 +71,36 @@ fn what_was_pasted_is_still_that() {
     let spans = vec![Piece::Typed("ä".to_owned()), pasted("b")];
     let expected = [hidden.to_vec(), vec![pasted("!ls")], typed("!ls"), vec![pasted("[secret]")], spans];
     assert_eq!(history.load(10).unwrap(), expected);
+}
+
+#[test]
+fn of_pictures_the_path_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut history = history(&folder, "/a");
+    let picture = |text: &str| Piece::Picture(text.to_owned());
+    let pieces = [
+        Piece::Typed("see ".to_owned()),
+        picture("/shots/a.png"),
+        picture("clipboard"),
+        Piece::Pasted("!x".to_owned()),
+        picture(&format!("/{SECRET}.png")),
+    ];
+    history.add(&pieces, 7).unwrap();
+    // The same words without pictures are something else.
+    history.add(&typed("see /shots/a.pngclipboard!x/[secret].png"), 7).unwrap();
+    let lines = fs::read_to_string(file(&folder)).unwrap();
+    assert!(
+        lines.lines().next().unwrap().ends_with(r#""pasted":[[25,27]],"pictures":[[4,16],[16,25],[27,40]]}"#),
+        "{lines}"
+    );
+    let [kept, other] = history.load(10).unwrap().try_into().unwrap();
+    assert_eq!(kept[..4], pieces[..4]);
+    assert_eq!((&kept[4], other.len()), (&picture("/[secret].png"), 1));
+    let mut drafts = Drafts::new(folder.path().join("drafts"), Path::new("/a"), Mask::default());
+    drafts.save(&pieces, 7).unwrap();
+    drop(drafts);
+    let mut drafts = Drafts::new(folder.path().join("drafts"), Path::new("/a"), Mask::default());
+    assert_eq!(drafts.recover().unwrap(), pieces);
 }
 
 #[test]

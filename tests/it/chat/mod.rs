@@ -6,6 +6,7 @@ mod keeps;
 mod leaving;
 mod looks;
 mod models;
+mod pictures;
 mod steering;
 mod streaming;
 

@@ -67,23 +67,22 @@ fn a_new_session_keeps_the_model_and_what_cannot_be_used_says_why() {
 }
 
 #[test]
-fn while_a_task_runs_the_next_message_goes_to_the_other_model() {
+fn while_a_task_runs_its_next_request_goes_to_the_other_model() {
     let host = Host::new();
     two(&host);
-    host.script([call("execute_bash", json!({"command": WAITS})), say("done with it"), say("from the other")]);
+    host.script([call("execute_bash", json!({"command": WAITS})), say("from the other")]);
     let pty = begun(host.agent(&["--yolo"]));
     pty.line("begin");
     pty.wait_screen("waiting");
     pty.line("/model other/other-model");
-    pty.wait_for("answers from the next message on");
-    pty.send("next");
-    pty.wait_screen("› next");
-    pty.keys(&["tab"]);
+    pty.wait_for("other-model answers from its next call on");
+    pty.wait_screen("test-model, then other-model");
     fs::write(host.work().join("go"), "").unwrap();
     pty.wait_for("from the other");
+    pty.wait_gone("then other-model");
     leave(pty);
     let models: Vec<String> = host.server.requests().iter().map(|request| request.model().to_owned()).collect();
-    assert_eq!(models, [MODEL, MODEL, "other-model"]);
+    assert_eq!(models, [MODEL, "other-model"]);
 }
 
 #[test]

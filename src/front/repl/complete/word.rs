@@ -44,7 +44,7 @@ pub enum After {
 pub fn typed(draft: &Draft) -> usize {
     match draft.pieces.first() {
         Some(Piece::Typed(text)) => text.len(),
-        Some(Piece::Pasted(_)) | None => 0,
+        Some(Piece::Pasted(_) | Piece::Picture(_)) | None => 0,
     }
 }
 
@@ -96,8 +96,7 @@ fn after(text: &str, end: usize) -> After {
 fn piece(draft: &Draft, place: usize) -> Option<(&str, usize)> {
     let mut begin = 0;
     for piece in &draft.pieces {
-        let (Piece::Typed(text) | Piece::Pasted(text)) = piece;
-        let end = begin + text.len();
+        let end = begin + piece.text().len();
         if let Piece::Typed(text) = piece
             && (begin..=end).contains(&place)
             && text.is_char_boundary(place - begin)

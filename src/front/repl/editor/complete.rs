@@ -44,8 +44,8 @@ impl Editor {
 
     /// Bytes of the draft's text that a character of this one stands for.
     fn weight(&self, at: usize, letter: char) -> usize {
-        let chip = (letter == CHIP).then(|| self.text.chip(at)).flatten();
-        chip.map_or(letter.len_utf8(), |chip| chip.len())
+        let chip = (letter == CHIP).then(|| self.text.written(at)).flatten();
+        chip.unwrap_or(letter.len_utf8())
     }
 }
 

@@ -1,22 +1,74 @@
 //! What a person has written but not sent, as pieces: what was pasted stays apart, for it is shown as a chip when it is
-//! long, and `@path` in it names no file.
+//! long, and `@path` in it names no file; and so do pictures, which are chips always.
 
-use crate::base::text::numbers;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::text::{numbers, visible};
+use crate::model::message::Image;
 
 /// A draft, as it will be sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Its text in order. Neighbours are of different kinds, and none is empty.
     pub pieces: Vec<Piece>,
 }
 
 /// A piece of a draft.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// Written by hand.
     Typed(String),
     /// Pasted, with `\n` for every line end.
     Pasted(String),
+    /// A picture.
+    Picture(Arc<Picture>),
+}
+
+impl Piece {
+    /// Its text; of a picture, what stands for it.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Typed(text) | Self::Pasted(text) => Cow::Borrowed(text),
+            Self::Picture(picture) => Cow::Owned(picture.label()),
+        }
+    }
+}
+
+/// A picture in a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// What it is called: a file's name, or where it came from.
+    pub name: String,
+    /// Its file, absolute; `None` if it never was one.
+    pub path: Option<PathBuf>,
+    /// Columns and rows of pixels, as far as they are known.
+    pub size: Option<(u32, u32)>,
+    /// What is sent. `None`: it has to be read from its file again.
+    pub image: Option<Image>,
+}
+
+impl Picture {
+    /// What stands for it in a text: `[picture: name.png 640×480]`.
+    pub fn label(&self) -> String {
+        self.described("picture")
+    }
+
+    /// The same with its number among the pictures of a draft.
+    pub fn numbered(&self, number: usize) -> String {
+        self.described(&format!("picture {number}"))
+    }
+
+    fn described(&self, what: &str) -> String {
+        let name = visible::line(&self.name);
+        match self.size {
+            // Only its name was kept.
+            _ if self.image.is_none() && self.path.is_none() => format!("[{what} lost: {name}]"),
+            Some((width, height)) => format!("[{what}: {name} {width}×{height}]"),
+            None => format!("[{what}: {name}]"),
+        }
+    }
 }
 
 /// A paste of more lines than this is shown as a chip: it would push the conversation off a small screen.
@@ -52,10 +104,7 @@ impl Draft {
 
     /// Everything as one text, exactly.
     pub fn text(&self) -> String {
-        let texts = self.pieces.iter().map(|piece| match piece {
-            Piece::Typed(text) | Piece::Pasted(text) => text.as_str(),
-        });
-        texts.collect()
+        self.pieces.iter().map(Piece::text).collect()
     }
 
     /// Adds a piece at the end; neighbours of one kind become one.
@@ -69,6 +118,14 @@ impl Draft {
         }
     }
 
+    /// Its pictures, in order.
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Picture(picture) => Some(picture.as_ref()),
+            Piece::Typed(_) | Piece::Pasted(_) => None,
+        })
+    }
+
     /// Adds a draft as a paragraph of its own.
     pub fn join(&mut self, more: Self) {
         if !self.pieces.is_empty() && !more.pieces.is_empty() {
@@ -79,8 +136,8 @@ impl Draft {
         }
     }
 
-    /// What this draft is after something that knows no pieces has made `text` of it: what was pasted and is still there
-    /// whole stays pasted, everything else was typed.
+    /// What this draft is after something that knows no pieces has made `text` of it: what was pasted, or stands
+    /// for a picture, and is still there whole stays that, everything else was typed.
     #[must_use]
     pub fn rewritten(&self, text: &str) -> Self {
         let old = self.text();
@@ -88,7 +145,7 @@ impl Draft {
         let behind = old.bytes().rev().zip(text.bytes().rev()).take_while(|(old, new)| old == new).count();
         let (mut draft, mut taken, mut end) = (Self::default(), 0, 0);
         for piece in &self.pieces {
-            let (Piece::Typed(part) | Piece::Pasted(part)) = piece;
+            let part = piece.text();
             let begin = end;
             end += part.len();
             if matches!(piece, Piece::Typed(_)) {
@@ -97,7 +154,7 @@ impl Draft {
             // Where nothing before it or behind it has changed it is at its old place.
             let from_end = text.len().checked_sub(old.len() - begin).filter(|_| old.len() - begin <= behind);
             let place = if end <= same { Some(begin) } else { from_end };
-            let found = || Some(taken + text.get(taken..)?.find(part.as_str())?);
+            let found = || Some(taken + text.get(taken..)?.find(&*part)?);
             if let Some(place) = place.filter(|place| *place >= taken).or_else(found)
                 && let Some(typed) = text.get(taken..place)
             {
@@ -114,6 +171,7 @@ impl Draft {
     pub fn is_blank(&self) -> bool {
         self.pieces.iter().all(|piece| match piece {
             Piece::Typed(text) | Piece::Pasted(text) => text.trim().is_empty(),
+            Piece::Picture(_) => false,
         })
     }
 }

@@ -11,7 +11,7 @@ const ENTRIES: usize = 60;
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// A text that was cut out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kill {
     /// The text.
     pub text: Text,

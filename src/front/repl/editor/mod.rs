@@ -2,7 +2,8 @@
 //! bytes nor the screen.
 //!
 //! [`Editor`] is one draft; [`walk`] goes through earlier ones, [`search`] finds one, [`complete`] is the draft as
-//! those see it who complete its words. The caret always stands between grapheme clusters. A long paste is one character of it, its chip.
+//! those see it who complete its words. The caret always stands between grapheme clusters. A long paste, or a picture, is one character of it,
+//! its chip.
 
 mod change;
 mod command;
@@ -21,12 +22,13 @@ pub mod walk;
 mod wrap;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use super::view::Look;
-use draft::Draft;
+use draft::{Draft, Picture};
 use kill::Kills;
 use layout::{Laid, Sheet};
 use text::{CHIP, Text};
@@ -93,6 +95,25 @@ impl Editor {
         self.fresh();
         self.change(self.caret..self.caret, &Text::paste(text), Join::Alone);
         self.settle();
+    }
+
+    /// Puts pictures in at the caret, in their order: a chip each.
+    pub fn insert_pictures(&mut self, pictures: &[Arc<Picture>]) {
+        self.fresh();
+        self.change(self.caret..self.caret, &chips(pictures), Join::Alone);
+        self.settle();
+    }
+
+    /// Puts pictures in the place of a text that was pasted, if it still stands as it came; `false` if it does not.
+    pub fn replace_pasted(&mut self, text: &str, pictures: &[Arc<Picture>]) -> bool {
+        let Some(place) = self.text.find_pasted(text) else { return false };
+        let (chips, caret, end) = (chips(pictures), self.caret, place.end);
+        let behind = place.start + chips.len();
+        self.fresh();
+        self.change(place, &chips, Join::Alone);
+        self.caret = if caret > end { caret - end + behind } else { self.caret };
+        self.settle();
+        true
     }
 
     /// Makes text of the chip right or left of the caret, else of the last one; `false` if there is none.
@@ -214,4 +235,16 @@ impl Editor {
         self.settle();
         true
     }
+}
+
+/// Chips of pictures, a blank between two of them.
+fn chips(pictures: &[Arc<Picture>]) -> Text {
+    let mut text = Text::default();
+    for picture in pictures {
+        if !text.is_empty() {
+            text.push(&Text::typed(" "));
+        }
+        text.push(&Text::picture(Arc::clone(picture)));
+    }
+    text
 }

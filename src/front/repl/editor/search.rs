@@ -115,14 +115,13 @@ impl Search {
         let mut others = drafts.filter(|(_, draft)| unlike != Some(*draft));
         let found = others.find_map(|(index, draft)| {
             draft.pieces.iter().enumerate().find_map(|(piece, text)| {
-                let (Piece::Typed(text) | Piece::Pasted(text)) = text;
-                find(text, &self.query, exact).map(|range| Found { index, piece, range })
+                find(&text.text(), &self.query, exact).map(|range| Found { index, piece, range })
             })
         });
         self.exhausted = found.is_none();
         let still_fits = |found: &Found| {
             let piece = earlier.get(found.index).and_then(|draft| draft.pieces.get(found.piece));
-            piece.is_some_and(|(Piece::Typed(text) | Piece::Pasted(text))| find(text, &self.query, exact).is_some())
+            piece.is_some_and(|piece| find(&piece.text(), &self.query, exact).is_some())
         };
         self.found = found.or_else(|| self.found.take().filter(still_fits));
     }
@@ -133,7 +132,7 @@ fn shown_match(found: &Found, draft: &Draft) -> (Text, Range<usize>) {
     let part = |pieces: &[Piece]| Text::from_draft(&Draft { pieces: pieces.to_vec() });
     let before = part(draft.pieces.get(..found.piece).unwrap_or_default()).len();
     let piece = part(draft.pieces.get(found.piece..=found.piece).unwrap_or_default());
-    let within = if piece.chip(0).is_some() { 0..piece.len() } else { found.range.clone() };
+    let within = if piece.label(0).is_some() { 0..piece.len() } else { found.range.clone() };
     (Text::from_draft(draft), before + within.start..before + within.end)
 }
 

@@ -1,12 +1,12 @@
-//! The text of a draft, and of every part of it where it came from: typed, pasted, or a long paste that stands as one
-//! character, its chip.
+//! The text of a draft, and of every part of it where it came from: typed, pasted, or a long paste or a picture
+//! that stands as one character, its chip.
 //!
 //! Knows no caret and no history. Ranges are bytes; what lies outside or within a character is moved, never a panic.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::draft::{self, Draft, Piece};
+use super::draft::{self, Draft, Picture, Piece};
 use crate::base::text::cut;
 
 /// Stands for a chip. It is assigned to nothing, and UAX #29 has it as a control: no neighbour joins it to a cluster. Only
@@ -14,14 +14,14 @@ use crate::base::text::cut;
 pub const CHIP: char = '\u{fff0}';
 
 /// A text with the origin of its parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
     string: String,
     /// Together as long as the string. Neighbours differ, unless they are chips; none is empty.
     runs: Vec<Run>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Run {
     /// Bytes.
     length: usize,
@@ -29,7 +29,7 @@ struct Run {
 }
 
 /// Where a part of a text came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// The keyboard.
     Typed,
@@ -37,6 +37,8 @@ pub enum Origin {
     Pasted,
     /// A paste that is shown as [`CHIP`].
     Chip(Arc<str>),
+    /// A picture, which is shown as [`CHIP`].
+    Picture(Arc<Picture>),
 }
 
 impl Text {
@@ -56,6 +58,11 @@ impl Text {
             return Self::pasted(text);
         }
         Self::of(CHIP.to_string(), Origin::Chip(broken_by_lf(text).into()))
+    }
+
+    /// A picture: a chip.
+    pub fn picture(picture: Arc<Picture>) -> Self {
+        Self::of(CHIP.to_string(), Origin::Picture(picture))
     }
 
     fn of(string: String, origin: Origin) -> Self {
@@ -83,6 +90,7 @@ impl Text {
         let chips = self.runs.iter().map(|run| match &run.origin {
             Origin::Typed | Origin::Pasted => 0,
             Origin::Chip(text) => text.len(),
+            Origin::Picture(picture) => picture.image.as_ref().map_or(0, |image| image.data.len()),
         });
         self.string.len() + chips.sum::<usize>()
     }
@@ -97,12 +105,52 @@ impl Text {
         found.map(|run| &run.origin)
     }
 
-    /// The text of the chip at `at`, if there is one.
+    /// The pasted text of the chip at `at`, if there is one.
     pub fn chip(&self, at: usize) -> Option<&Arc<str>> {
         match self.origin(at)? {
             Origin::Chip(text) => Some(text),
-            Origin::Typed | Origin::Pasted => None,
+            Origin::Typed | Origin::Pasted | Origin::Picture(_) => None,
         }
+    }
+
+    /// What the chip at `at` says, if there is one.
+    pub fn label(&self, at: usize) -> Option<String> {
+        match self.origin(at)? {
+            Origin::Typed | Origin::Pasted => None,
+            Origin::Chip(text) => Some(draft::label(text)),
+            Origin::Picture(picture) => {
+                let before = self.slice(&(0..at));
+                let pictures = before.runs.iter().filter(|run| matches!(run.origin, Origin::Picture(_)));
+                Some(picture.numbered(pictures.count() + 1))
+            }
+        }
+    }
+
+    /// Bytes that the chip at `at` has in [`Draft::text`], if there is one.
+    pub fn written(&self, at: usize) -> Option<usize> {
+        match self.origin(at)? {
+            Origin::Typed | Origin::Pasted => None,
+            Origin::Chip(text) => Some(text.len()),
+            Origin::Picture(picture) => Some(picture.label().len()),
+        }
+    }
+
+    /// Where a pasted text still stands as it came: the last such place.
+    pub fn find_pasted(&self, text: &str) -> Option<Range<usize>> {
+        let text = broken_by_lf(text);
+        let mut end = self.len();
+        self.runs.iter().rev().find_map(|run| {
+            let range = end - run.length..end;
+            end = range.start;
+            match &run.origin {
+                Origin::Pasted => {
+                    let at = range.start + self.string.get(range)?.rfind(&text)?;
+                    Some(at..at + text.len())
+                }
+                Origin::Chip(pasted) => (**pasted == *text).then_some(range),
+                Origin::Typed | Origin::Picture(_) => None,
+            }
+        })
     }
 
     /// Whether the character at `at` was typed.
@@ -160,7 +208,7 @@ impl Text {
             let mut string = String::with_capacity(part.len());
             match run.origin {
                 Origin::Typed | Origin::Pasted => part.chars().for_each(|letter| spell(letter, &mut string)),
-                Origin::Chip(_) => string.push_str(part),
+                Origin::Chip(_) | Origin::Picture(_) => string.push_str(part),
             }
             spelt.push(&Self::of(string, run.origin.clone()));
         }
@@ -177,24 +225,20 @@ impl Text {
 
     /// As it will be sent.
     pub fn draft(&self) -> Draft {
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut draft = Draft::default();
         let mut start = 0;
         for run in &self.runs {
             let end = start + run.length;
             let text = self.string.get(start..end).unwrap_or_default();
             start = end;
-            let (text, typed) = match &run.origin {
-                Origin::Typed => (text, true),
-                Origin::Pasted => (text, false),
-                Origin::Chip(text) => (&**text, false),
-            };
-            match (pieces.last_mut(), typed) {
-                (Some(Piece::Typed(last)), true) | (Some(Piece::Pasted(last)), false) => last.push_str(text),
-                (_, true) => pieces.push(Piece::Typed(text.to_owned())),
-                (_, false) => pieces.push(Piece::Pasted(text.to_owned())),
-            }
+            draft.push(match &run.origin {
+                Origin::Typed => Piece::Typed(text.to_owned()),
+                Origin::Pasted => Piece::Pasted(text.to_owned()),
+                Origin::Chip(text) => Piece::Pasted(text.to_string()),
+                Origin::Picture(picture) => Piece::Picture(Arc::clone(picture)),
+            });
         }
-        Draft { pieces }
+        draft
     }
 
     /// A draft that comes back; its long pastes are chips again.
@@ -204,6 +248,7 @@ impl Text {
             text.push(&match piece {
                 Piece::Typed(piece) => Self::typed(piece),
                 Piece::Pasted(piece) => Self::paste(piece),
+                Piece::Picture(picture) => Self::picture(Arc::clone(picture)),
             });
         }
         text

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::draft;
 use super::segment;
 use super::text::{CHIP, Text};
 use crate::base::text::{cut, visible, width};
@@ -187,8 +186,7 @@ fn cell<'a>(text: &'a Text, at: usize, cluster: &'a str, room: usize) -> Cell<'a
     if let [b'\t' | b' '..=b'~'] = cluster.as_bytes() {
         return Cell { at, shown: Cow::Borrowed(cluster), width: 1, chip: false };
     }
-    if let Some(pasted) = cluster.starts_with(CHIP).then(|| text.chip(at)).flatten() {
-        let label = draft::label(pasted);
+    if let Some(label) = cluster.starts_with(CHIP).then(|| text.label(at)).flatten() {
         let shown = width::cut(&label, room, "…");
         return Cell { at, width: width::width(&shown), shown: Cow::Owned(shown), chip: true };
     }

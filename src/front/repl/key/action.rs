@@ -25,6 +25,8 @@ pub enum Action {
     Expand,
     /// Show reasoning, or fold it.
     Reasoning,
+    /// Paste what the clipboard has: a picture, else text.
+    Paste,
     /// Write the draft in an editor of one's own.
     External,
     /// Search earlier drafts.

@@ -60,6 +60,7 @@ actions! {
     [Action::Search] "search" "search earlier messages" ["ctrl-r"];
     [Action::Expand] "expand" "show the last result or the paste at the caret whole" ["ctrl-o"];
     [Action::Reasoning] "reasoning" "show or fold reasoning" ["alt-t"];
+    [Action::Paste] "paste" "paste from the clipboard: a picture, else text" ["ctrl-v", "alt-v"];
     [Action::External] "external" "write in an editor of your own" ["ctrl-g"];
     [Action::Redraw] "redraw" "paint everything anew" ["ctrl-l"];
     [Action::Edit(Edit::Left)] "left" "a character left" ["left", "ctrl-b"];

@@ -26,7 +26,7 @@ use super::editor::search::Search;
 use super::editor::walk::Walk;
 use super::editor::{Editing, Editor};
 use super::key::keymap::Keymap;
-use super::message::Reply;
+use super::message::{Answering, Reply};
 use super::models::Offered;
 use super::view::ask::Question;
 use super::view::notice::Banner;
@@ -72,6 +72,12 @@ pub struct State {
     pub spending: Spending,
     /// How hard the model is to think, where that is said.
     pub effort: Option<Effort>,
+    /// How much of what was pasted is still looked at; a message waits for that.
+    pub looks: u32,
+    /// What is to be done with the draft then.
+    pub after_looks: Option<Sending>,
+    /// Whether another model was chosen that has not been asked yet.
+    pub changing: bool,
     /// The models there are to choose from, once somebody has asked.
     pub models: Option<Vec<Offered>>,
     /// The open session.
@@ -174,7 +180,7 @@ pub struct Asked {
 }
 
 /// Something that was written while something ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Waiting {
     /// Its number; letters in the inbox have the same.
     pub id: u64,
@@ -182,6 +188,15 @@ pub struct Waiting {
     pub draft: Draft,
     /// When it is delivered.
     pub way: Way,
+}
+
+/// How a draft is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// As Enter does.
+    Submit,
+    /// As Tab does.
+    Queue,
 }
 
 /// When something is delivered.
@@ -243,6 +258,8 @@ pub struct Open {
     pub inbox: Inbox,
     /// Where it works.
     pub workspace: Arc<Workspace>,
+    /// Who answers, and how that is changed while a task runs.
+    pub answering: Answering,
     /// Whether anything was said in it.
     pub begun: bool,
 }
@@ -304,6 +321,9 @@ impl State {
             status,
             spending: Spending::default(),
             effort: None,
+            changing: false,
+            looks: 0,
+            after_looks: None,
             models: None,
             session: None,
             // The first one opens by itself.

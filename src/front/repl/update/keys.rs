@@ -12,7 +12,7 @@ use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::front::repl::view::{Look, markdown, notice, tool};
 
-use super::{ask as question, leave, overlay, send};
+use super::{ask as question, leave, overlay, picture, send};
 
 /// A key was pressed.
 pub fn pressed(state: &mut State, key: Key) -> Vec<Cmd> {
@@ -63,8 +63,7 @@ pub fn pasted(state: &mut State, text: &str) -> Vec<Cmd> {
         // A paste never answers.
         asked.question.focus = Focus::Draft;
     }
-    state.editor.paste(text);
-    written(state)
+    picture::pasted(state, text)
 }
 
 /// The draft has changed, or the caret has moved.
@@ -94,6 +93,7 @@ fn act(state: &mut State, action: Action) -> Vec<Cmd> {
         Action::Suspend => vec![Cmd::Suspend],
         Action::Expand => expand(state),
         Action::Reasoning => reasoning(state),
+        Action::Paste => picture::ask(state),
         Action::External => vec![Cmd::Edit(state.editor.draft().text())],
         Action::Search => {
             overlay::search(state);

@@ -8,6 +8,7 @@ mod line;
 mod model;
 mod news;
 mod overlay;
+mod picture;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
             state.look.theme = state.palette.theme(theme.map(|theme| *theme));
             Vec::new()
         }
+        Msg::Seen { text, named } => picture::seen(state, &text, named),
+        Msg::Clipboard(clip) => picture::clipped(state, clip),
         Msg::Told(text) => {
             let block = notice::notice(&text, &state.look);
             state.paper.print(Kind::Notice, block);

@@ -1,11 +1,14 @@
 //! Who answers, and how hard it thinks: what `/model` and `/effort` do.
 
+use std::sync::Arc;
+
 use crate::front::repl::message::{Cmd, Order};
 use crate::front::repl::models::{Offered, origins};
 use crate::front::repl::state::State;
 use crate::front::repl::view::status::StatusEvent;
 use crate::kernel::event::Notice;
 use crate::model::ModelInfo;
+use crate::model::message::Origin;
 use crate::model::request::Effort;
 use crate::product::error::Error;
 use crate::product::provider::named::meant;
@@ -29,13 +32,12 @@ pub(super) fn model(state: &mut State, argument: &str) -> Vec<Cmd> {
     choose(state, argument)
 }
 
-/// Has this model answer from the next message on.
+/// Has this model answer: from here on, or from the next request of what runs.
 pub(super) fn choose(state: &mut State, spec: &str) -> Vec<Cmd> {
-    if state.task.is_some() {
-        say(state, &format!("{spec} answers from the next message on; what runs goes on as it is."));
-    }
-    state.status.emit(StatusEvent::NextModel(Some(spec.to_owned())));
-    vec![Cmd::Order(Order::Model(spec.to_owned()))]
+    change(state, Some(spec));
+    let spec = spec.to_owned();
+    // The agent's thread hears of nothing else while it works.
+    vec![if state.task.is_some() { Cmd::Change(spec) } else { Cmd::Order(Order::Model(spec)) }]
 }
 
 /// The models to choose from are known.
@@ -46,13 +48,13 @@ pub(super) fn listed(state: &mut State, models: Vec<Offered>) -> Vec<Cmd> {
 
 /// Another model answers.
 pub(super) fn switched(state: &mut State, info: ModelInfo, notices: &[Notice]) {
-    state.status.emit(StatusEvent::NextModel(None));
-    state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
+    let from = if state.task.is_some() { "its next call" } else { "now" };
     let offered = Offered { info: info.clone(), from: String::new() };
     let facts = [info.origin.provider.clone(), offered.window(), offered.price()];
     let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
-    let mut told = vec![format!("{} answers from now on ({}).", info.label, facts.join(", "))];
-    if state.status.share().is_some_and(|share| share >= 100) {
+    let mut told = vec![format!("{} answers from {from} on ({}).", info.label, facts.join(", "))];
+    let tokens = state.status.tokens();
+    if info.window.is_some_and(|window| tokens >= window) {
         told.push(format!("The conversation so far is larger than its window of {}.", offered.window()));
     }
     if let Some(effort) = state.effort.filter(|effort| *effort != Effort::Off && !info.reasoning) {
@@ -67,11 +69,41 @@ pub(super) fn switched(state: &mut State, info: ModelInfo, notices: &[Notice]) {
         session.info = info;
     }
     told.iter().for_each(|text| say(state, text));
+    if state.task.is_none() {
+        settled(state);
+    }
+}
+
+/// A request goes to a model: the one that was chosen, or one that goes on where that has failed.
+pub(super) fn asked(state: &mut State, origin: &Arc<Origin>, label: &str, window: Option<u64>) {
+    let Some(session) = state.session.as_mut().filter(|session| session.info.origin == *origin || !state.changing)
+    else {
+        return;
+    };
+    if session.info.origin != *origin {
+        session.info.origin = Arc::clone(origin);
+        (session.info.label, session.info.window) = (label.to_owned(), window);
+    }
+    change(state, None);
+}
+
+/// Nothing runs: who was chosen last answers next.
+pub(super) fn settled(state: &mut State) {
+    let Some(session) = state.session.as_ref().filter(|_| state.changing) else { return };
+    let ModelInfo { label, window, .. } = &session.info;
+    state.status.emit(StatusEvent::Model { label: label.clone(), window: *window });
+    change(state, None);
+}
+
+/// Who is to answer next, if that is another one.
+fn change(state: &mut State, next: Option<&str>) {
+    state.changing = next.is_some();
+    state.status.emit(StatusEvent::NextModel(next.map(str::to_owned)));
 }
 
 /// The model stays the one it was.
 pub(super) fn not_switched(state: &mut State, error: &Error) {
-    state.status.emit(StatusEvent::NextModel(None));
+    change(state, None);
     news::fail(state, error);
 }
 

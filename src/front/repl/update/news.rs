@@ -13,7 +13,6 @@ use crate::front::repl::view::tool::{Call, Finish};
 use crate::front::repl::view::{Look, markdown, notice, transcript};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event};
-use crate::model::ModelInfo;
 use crate::model::message::{Message, Origin};
 use crate::model::usage::Usage;
 use crate::product::agent::report::hints;
@@ -53,6 +52,7 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
         }
         News::Ran => {
             let task = state.task.take();
+            model::settled(state);
             // Without a task it was a session, which a defect has kept from opening.
             let opened = task.is_none() && state.opening > 0;
             state.opening -= u32::from(opened);
@@ -101,7 +101,7 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
-    let Opened { id, kept, messages, notices, info, effort, rights, inbox, workspace } = opened;
+    let Opened { id, kept, messages, cost, notices, info, effort, rights, inbox, workspace, answering } = opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
     state.status.emit(StatusEvent::Effort(effort));
@@ -123,16 +123,16 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     for told in notices {
         tell(state, &told.text);
     }
-    count(state, &messages, &info);
+    count(state, &messages, cost, info.window);
     let begun = !messages.is_empty();
     state.answer = last_answer(&messages);
-    state.session = Some(Open { id, kept, info, rights, inbox, workspace, begun });
+    state.session = Some(Open { id, kept, info, rights, inbox, workspace, answering, begun });
     state.opening = state.opening.saturating_sub(1);
     if state.task.is_none() && state.opening == 0 { send::next(state, false) } else { Vec::new() }
 }
 
 /// What an earlier conversation took, and how full it has made the window.
-fn count(state: &mut State, messages: &[Arc<Message>], info: &ModelInfo) {
+fn count(state: &mut State, messages: &[Arc<Message>], cost: Option<f64>, window: Option<u64>) {
     let answers = messages.iter().filter_map(|message| match &**message {
         Message::Assistant(answer) => Some(answer.usage),
         Message::User(_) | Message::Tool(_) => None,
@@ -143,8 +143,7 @@ fn count(state: &mut State, messages: &[Arc<Message>], info: &ModelInfo) {
         last = Some(answer.context()).filter(|tokens| *tokens > 0).or(last);
     }
     if let Some(tokens) = last {
-        let cost = info.price.map(|price| price.cost(&usage));
-        state.status.emit(StatusEvent::TurnStarted(Context { tokens, window: info.window }));
+        state.status.emit(StatusEvent::TurnStarted(Context { tokens, window }));
         state.status.emit(StatusEvent::TurnFinished { usage, cost });
     }
 }
@@ -168,7 +167,10 @@ fn happened(state: &mut State, event: Event) {
     state.status.hear(&event, elapsed);
     let State { now, look, paper, turn, spending, .. } = state;
     match event {
-        Event::TurnStarted { origin, .. } => spending.last = Some((Origin::clone(&origin), Tally::default())),
+        Event::TurnStarted { origin, label, context, .. } => {
+            spending.last = Some((Origin::clone(&origin), Tally::default()));
+            model::asked(state, &origin, &label, context.window);
+        }
         Event::Text(text) => {
             if turn.speaks() != Some(Kind::Prose) {
                 state.answer.clear();
@@ -235,6 +237,7 @@ fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
     state.turn.end(state.now, &state.look, &mut state.paper);
     state.asked = None;
     let task = state.task.take();
+    model::settled(state);
     state.status.emit(StatusEvent::Phase(Phase::Idle));
     let ended = match &outcome.end {
         End::Answered | End::Failed(_) => None,

@@ -145,7 +145,7 @@ fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
     let query = word.query.clone();
     let is_path = word.kind == Kind::Path;
     let mut opens = false;
-    let asks = is_model(&word) && state.models.is_none();
+    let asks = is_model(&word);
     match &mut state.overlay {
         Overlay::Completion(completion) if completion.is_for(&word) => completion.retype(word),
         Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
@@ -275,9 +275,11 @@ fn offered(state: &State) -> Vec<Candidate> {
 pub(super) fn models(state: &mut State) -> Vec<Cmd> {
     if let Overlay::Completion(completion) = &state.overlay {
         if is_model(completion.word()) {
-            // With the candidates it has now.
+            // With the candidates it has now; they are not asked for again.
             state.overlay = Overlay::None;
-            return look(state);
+            let mut cmds = look(state);
+            cmds.retain(|cmd| !matches!(cmd, Cmd::ListModels));
+            return cmds;
         }
         return Vec::new();
     }
@@ -297,8 +299,8 @@ pub(super) fn models(state: &mut State) -> Vec<Cmd> {
     let (providers, windows) = (columns(&|one| one.info.origin.provider.clone()), columns(&Offered::window));
     let item = |offered: &Offered| {
         let Origin { provider, model } = offered.info.origin.as_ref();
-        let in_use = if current.as_ref() == Some(&offered.info.origin) { ", in use" } else { "" };
-        let detail = format!("{provider:<providers$}  {:>windows$}  {}{in_use}", offered.window(), offered.from);
+        let in_use = if current.as_ref() == Some(&offered.info.origin) { "in use, " } else { "" };
+        let detail = format!("{provider:<providers$}  {:>windows$}  {in_use}{}", offered.window(), offered.from);
         Item { label: model.clone(), detail, right: offered.price(), key: format!("{provider}/{model}") }
     };
     let items: Vec<Item> = models.iter().map(item).collect();

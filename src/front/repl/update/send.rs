@@ -6,7 +6,7 @@ use crate::front::repl::complete::word;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::message::{Cmd, Order};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{State, Task, TaskKind, Waiting, Way};
+use crate::front::repl::state::{Sending, State, Task, TaskKind, Waiting, Way};
 use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::notice;
 use crate::front::repl::view::status::{Phase, StatusEvent};
@@ -17,6 +17,9 @@ use super::{ask, command, overlay};
 
 /// Enter: does what the draft says; while the agent works, steers it.
 pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
+    if waits_for_looks(state, Sending::Submit) {
+        return Vec::new();
+    }
     if state.editor.break_at_backslash() {
         return written(state);
     }
@@ -24,7 +27,11 @@ pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
         return Vec::new();
     }
     if state.asked.as_ref().is_some_and(|asked| asked.question.focus == Focus::Instead) {
-        let text = state.editor.draft().text();
+        let draft = state.editor.draft();
+        let text = draft.text();
+        if draft.pictures().next().is_some() {
+            command::say(state, "A picture does not go along with an answer; only its name does.");
+        }
         let mut cmds = take(state);
         cmds.extend(ask::answer(state, Answer::Say(text)));
         return cmds;
@@ -38,7 +45,21 @@ pub(super) fn queue(state: &mut State) -> Vec<Cmd> {
     if state.task.is_none() || state.editor.is_blank() {
         return overlay::ask_for(state);
     }
+    if waits_for_looks(state, Sending::Queue) {
+        return Vec::new();
+    }
     send(state, Way::Follows)
+}
+
+/// Whether a draft waits until it is known if what was pasted is a picture. Who asks twice waits no longer: a disk may not
+/// answer.
+fn waits_for_looks(state: &mut State, sending: Sending) -> bool {
+    let waits = state.looks > 0 && state.after_looks.is_none();
+    state.after_looks = Some(sending).filter(|_| waits);
+    if !waits {
+        state.looks = 0;
+    }
+    waits
 }
 
 fn send(state: &mut State, way: Way) -> Vec<Cmd> {

@@ -2,6 +2,7 @@
 
 mod found;
 mod models;
+mod pictures;
 
 use std::time::Duration;
 

@@ -117,9 +117,10 @@ fn hung(line: &str, column: usize, room: usize) -> Vec<String> {
     }
 }
 
-/// What the person said; a long paste is a chip.
+/// What the person said; a long paste is a chip, and so is a picture.
 pub fn user(draft: &Draft, look: &Look) -> Block {
     let mut text = String::new();
+    let mut pictures = 0;
     for piece in &draft.pieces {
         match piece {
             Piece::Typed(typed) => text.push_str(typed),
@@ -127,6 +128,10 @@ pub fn user(draft: &Draft, look: &Look) -> Block {
                 Some(chip) => text.push_str(&chip),
                 None => text.push_str(pasted),
             },
+            Piece::Picture(picture) => {
+                pictures += 1;
+                text.push_str(&picture.numbered(pictures));
+            }
         }
     }
     said(&text, look)

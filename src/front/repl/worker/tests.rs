@@ -67,6 +67,8 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
         | Msg::Models(_)
         | Msg::Spent { .. }
         | Msg::Theme { .. }
+        | Msg::Seen { .. }
+        | Msg::Clipboard(_)
         | Msg::Told(_) => panic!("{message:?}"),
     });
     news.collect()

@@ -12,7 +12,7 @@ use crate::front::repl::editor::Editing;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::key::keymap::{Enter, Keymap};
 use crate::front::repl::key::{Code, Input, Key};
-use crate::front::repl::message::{Cmd, Finished, Msg, News, Opened, Order, Reply};
+use crate::front::repl::message::{Answering, Cmd, Finished, Msg, News, Opened, Order, Reply};
 use crate::front::repl::state::frame::view;
 use crate::front::repl::state::{Palette, Start, State, Switches};
 use crate::front::repl::update::update;
@@ -23,12 +23,15 @@ use crate::kernel::effect::{End, Outcome};
 use crate::kernel::event::{Event, Risk};
 use crate::kernel::inbox::Inbox;
 use crate::kernel::port::PendingCall;
+use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Subject};
-use crate::model::ModelInfo;
 use crate::model::message::{Message, Origin, ToolCall, ToolInput};
 use crate::model::usage::Usage;
+use crate::model::{Api, ModelInfo};
 use crate::product::permission::Writable;
 use crate::product::permission::{Answer, Authority, Judge, Question, Rights, Scope};
+use crate::product::provider::Choice;
+use crate::product::provider::key::RunKeys;
 use crate::product::tool::workspace::Workspace;
 
 /// A chat whose time is told, and everything it has finished so far.
@@ -187,27 +190,52 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         authority,
         writable: Writable::anywhere(root.clone()),
     };
-    let origin = Arc::new(Origin { provider: "anthropic".to_owned(), model: "sonnet".to_owned() });
-    let info = ModelInfo {
-        origin,
+    News::Opened(Box::new(Opened {
+        id: "0123".to_owned(),
+        kept: true,
+        messages,
+        cost: None,
+        notices: Vec::new(),
+        info: info(),
+        effort: None,
+        rights: Arc::new(Rights::new(judge)),
+        inbox: Inbox::default(),
+        workspace: Arc::new(Workspace::new(root, None, &[]).unwrap()),
+        answering: Answering { start: Arc::new(choice()), chosen: Chosen::default() },
+    }))
+}
+
+/// Who answers at the beginning.
+fn choice() -> Choice {
+    Choice {
+        provider: "anthropic".to_owned(),
+        model: "sonnet".to_owned(),
+        api: Api::AnthropicMessages,
+        base_url: String::new(),
+        headers: Vec::new(),
+        compat: Object::new(),
+        key: None,
+        info: info(),
+        local: false,
+        own: false,
+        served: None,
+        fallbacks: Vec::new(),
+        pace: None,
+        run_keys: RunKeys::No,
+        notices: Vec::new(),
+    }
+}
+
+fn info() -> ModelInfo {
+    ModelInfo {
+        origin: Arc::new(Origin { provider: "anthropic".to_owned(), model: "sonnet".to_owned() }),
         label: "sonnet-4-5".to_owned(),
         window: Some(200_000),
         max_output: None,
         price: None,
         reasoning: true,
         images: false,
-    };
-    News::Opened(Box::new(Opened {
-        id: "0123".to_owned(),
-        kept: true,
-        messages,
-        notices: Vec::new(),
-        info,
-        effort: None,
-        rights: Arc::new(Rights::new(judge)),
-        inbox: Inbox::default(),
-        workspace: Arc::new(Workspace::new(root, None, &[]).unwrap()),
-    }))
+    }
 }
 
 /// A command that waits for permission.
@@ -230,6 +258,8 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::Order(Order::Shell { line, share, .. }) => format!("shell {line} {share}"),
             Cmd::Order(Order::Open(session)) => format!("open {session:?}"),
             Cmd::Order(Order::Model(spec)) => format!("model {spec}"),
+            Cmd::Order(Order::Chosen(choice)) => format!("chosen {}", choice.model),
+            Cmd::Change(spec) => format!("change {spec}"),
             Cmd::Order(Order::Effort(effort)) => format!("effort {effort:?}"),
             Cmd::Order(Order::Tell(what)) | Cmd::Tell(what) => format!("tell {what:?}"),
             Cmd::Steer { id, draft } => format!("steer {id} {}", said(draft)),
@@ -237,6 +267,8 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::Answer(_, answer) => format!("answer {answer:?}"),
             Cmd::Grant(grant) => format!("grant {grant:?}"),
             Cmd::KeepDraft(draft) => format!("keep {:?}", said(draft)),
+            Cmd::Look(text) => format!("look {text}"),
+            Cmd::Paste(asked) => format!("paste {asked:?}"),
             Cmd::Announce(text) => format!("announce {text}"),
             Cmd::Edit(text) => format!("edit {text}"),
             Cmd::Theme(name) => format!("theme {name}"),

@@ -9,6 +9,7 @@ use crate::front::repl::models::Offered;
 use crate::front::repl::state::Overlay;
 use crate::front::repl::state::tests::chat::Chat;
 use crate::front::repl::view::testing::text;
+use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event, Notice, NoticeCode};
 use crate::model::ModelInfo;
 use crate::model::message::Origin;
@@ -33,7 +34,7 @@ pub fn info(provider: &str, model: &str) -> ModelInfo {
 pub fn offered() -> Vec<Offered> {
     let unpriced = ModelInfo { window: None, price: None, ..info("ollama", "qwen3:8b") };
     let infos = [info("anthropic", "sonnet"), info("anthropic", "haiku"), info("openai", "gpt-5"), unpriced];
-    infos.into_iter().map(|info| Offered { info, from: "built in".to_owned() }).collect()
+    infos.into_iter().map(|info| Offered { info, from: "catalogue".to_owned() }).collect()
 }
 
 fn printed(chat: &Chat) -> String {
@@ -46,7 +47,7 @@ fn a_model_is_chosen_from_a_list_that_is_searched() {
     assert_eq!(acts(&chat.line("/model")), ["list models"]);
     chat.msg(Msg::Models(offered()));
     let shown = chat.shows();
-    assert!(shown.contains("who answers") && shown.contains("built in, in use"), "{shown}");
+    assert!(shown.contains("who answers") && shown.contains("in use, catalogue"), "{shown}");
     assert!(shown.contains("400k") && shown.contains("$1.25 / $10") && shown.contains("price unknown"), "{shown}");
     chat.typed("gp5");
     assert_eq!(acts(&chat.key(Code::Enter)), ["model openai/gpt-5"]);
@@ -97,20 +98,45 @@ fn an_id_that_nobody_lists_is_told_at_once_and_one_with_its_provider_is_taken() 
 }
 
 #[test]
-fn while_the_agent_works_another_model_waits_for_the_next_message() {
+fn while_the_agent_works_another_model_answers_from_the_next_call_on() {
     let mut chat = working();
-    assert_eq!(acts(&chat.line("/model openai/gpt-5")), ["model openai/gpt-5"]);
-    assert!(printed(&chat).contains("openai/gpt-5 answers from the next message on"), "{}", printed(&chat));
+    assert_eq!(acts(&chat.line("/model openai/gpt-5")), ["change openai/gpt-5"]);
     assert!(chat.shows().contains("sonnet-4-5, then gpt-5"), "{}", chat.shows());
+    chat.msg(Msg::News(News::Switched { info: info("openai", "gpt-5"), notices: Vec::new() }));
+    assert!(printed(&chat).contains("gpt-5 answers from its next call on"), "{}", printed(&chat));
+    // It is not asked yet.
+    assert!(chat.shows().contains("sonnet-4-5, then gpt-5"), "{}", chat.shows());
+    turn(&mut chat, "openai", "gpt-5");
+    assert!(!chat.shows().contains("sonnet"), "{}", chat.shows());
+
+    // A task that asks nobody any more leaves it to the next message.
+    let mut chat = working();
+    chat.line("/model openai/gpt-5");
+    chat.msg(Msg::News(News::Switched { info: info("openai", "gpt-5"), notices: Vec::new() }));
+    chat.over(End::Answered);
+    assert!(chat.shows().contains("gpt-5") && !chat.shows().contains("then"), "{}", chat.shows());
+}
+
+#[test]
+fn a_model_that_goes_on_where_one_failed_is_the_one_in_use() {
+    let mut chat = working();
+    turn(&mut chat, "openai", "gpt-5");
+    chat.over(End::Answered);
+    assert_eq!(chat.state.session.as_ref().unwrap().info.origin.model, "gpt-5");
+    assert!(chat.shows().contains("gpt-5"), "{}", chat.shows());
+}
+
+fn turn(chat: &mut Chat, provider: &str, model: &str) {
+    let origin = Arc::new(Origin { provider: provider.to_owned(), model: model.to_owned() });
+    let context = Context { tokens: 90_000, window: Some(200_000) };
+    chat.event(Event::TurnStarted { turn: 0, origin, label: model.to_owned(), context });
 }
 
 #[test]
 fn what_a_switch_means_for_the_conversation_is_said() {
     let mut chat = idle();
     chat.line("/effort high");
-    let context = Context { tokens: 90_000, window: Some(200_000) };
-    let origin = Arc::new(Origin { provider: "anthropic".to_owned(), model: "sonnet".to_owned() });
-    chat.event(Event::TurnStarted { turn: 0, origin, label: "sonnet".to_owned(), context });
+    turn(&mut chat, "anthropic", "sonnet");
     let small = ModelInfo { window: Some(8_000), price: None, ..info("ollama", "qwen3") };
     let notice = Notice::new(NoticeCode::Config, "something to know");
     chat.msg(Msg::News(News::Switched { info: small, notices: vec![notice] }));

@@ -112,6 +112,7 @@ enum Cost {
 pub struct Status {
     graph: Graph<StatusEvent>,
     phase: Store<Phase>,
+    tokens: Store<u64>,
     share: Derived<Option<u64>>,
     spent: Derived<Usage>,
     money: Derived<Option<f64>>,
@@ -171,7 +172,7 @@ impl Status {
         let changed = Rc::new(Flag::new(true));
         let seen = Rc::clone(&changed);
         graph.watch("lines", (&facts, phase), move |_, _| seen.set(true));
-        Self { graph, phase: sources.phase, share, spent, money, facts, changed }
+        Self { graph, phase: sources.phase, tokens: sources.tokens, share, spent, money, facts, changed }
     }
 
     /// Something has happened.
@@ -211,6 +212,11 @@ impl Status {
     /// What goes on.
     pub fn phase(&self) -> Phase {
         *self.graph.get(&self.phase)
+    }
+
+    /// How much the context holds, in tokens, as far as it is known.
+    pub fn tokens(&self) -> u64 {
+        *self.graph.get(&self.tokens)
     }
 
     /// How full the window is, in per cent; `None` where that is not known.

@@ -218,6 +218,9 @@ fn leading(text: &str) -> Option<String> {
 
 /// How much of a file was read: `41 lines`, `100 of 812 lines`.
 fn read(output: &str) -> Option<String> {
+    if let Some(fact) = pictured(output) {
+        return Some(fact);
+    }
     let last = output.trim_end().lines().next_back().unwrap_or_default();
     if let Some(told) = last.strip_prefix("[lines ") {
         let (range, rest) = told.split_once(" of ")?;
@@ -235,6 +238,14 @@ fn read(output: &str) -> Option<String> {
         0 => output.ends_with(" is empty").then(|| "empty".to_owned()),
         lines => Some(count(lines as u64, "line")),
     }
+}
+
+/// What picture was read, of `shot.png: a PNG picture, 640×480 px, 12 KB; …`: `PNG, 640×480 px, 12 KB`.
+fn pictured(output: &str) -> Option<String> {
+    let (named, told) = output.trim_end().rsplit_once(" picture, ").filter(|_| !output.trim_end().contains('\n'))?;
+    let kind = named.rsplit_once(": a ").map(|(_, kind)| kind).filter(|kind| !kind.contains(' '))?;
+    let size = told.split(';').next().filter(|size| size.contains(" px, "))?;
+    Some(shortened(&format!("{kind}, {size}")))
 }
 
 /// How many lines there were, of the line that says what was left out.

@@ -128,6 +128,23 @@ fn a_failed_command_shows_more() {
 }
 
 #[test]
+fn a_picture_says_what_it_is() {
+    for (told, fact) in [
+        (
+            "a b: a JPEG picture, 4,000×3,000 px, 3.4 MB; scaled to 1568×1176 px (image/jpeg)",
+            "JPEG, 4,000×3,000 px, 3.4 MB",
+        ),
+        ("a: a PNG picture, 640×480 px, 12 KB", "PNG, 640×480 px, 12 KB"),
+        ("a: a big picture, of something", ""),
+        ("1\tx: a PNG picture, 640×480 px, 12 KB\n2\ty", "2 lines"),
+    ] {
+        let block = finished(&call("read_file", json!({"path": "a"})), &done(told, 1), &look(80));
+        let row = block[0].to_string();
+        assert_eq!(row.trim_start().strip_prefix("∙ read    a").unwrap().trim(), fact, "{row}");
+    }
+}
+
+#[test]
 fn results_say_how_much() {
     let cut =
         "1\ta\n[... 41,213 of 71,213 characters omitted (lines 812–2,640 of 3,106); full output: /x ...]\n3106\tb";

@@ -157,7 +157,9 @@ fn said_in(
 
 /// What a person wrote, without what the program put before and behind it; what went along is named below it.
 fn person(parts: &[Part]) -> String {
-    let (mut texts, mut attached) = (Vec::new(), Vec::new());
+    let (mut texts, mut attached) = (Vec::<String>::new(), Vec::new());
+    // Whether a text is one with the next, since only a picture stands between them.
+    let mut goes_on = false;
     for part in parts {
         match part {
             Part::Text(text) if text.starts_with(OWN_COMMAND) => {
@@ -166,14 +168,27 @@ fn person(parts: &[Part]) -> String {
             }
             Part::Text(text) => {
                 let (text, files) = without_surroundings(text);
-                texts.extend(Some(text).filter(|text| !text.is_empty()));
+                match texts.last_mut().filter(|_| goes_on) {
+                    Some(last) => last.push_str(&text),
+                    None => texts.extend(Some(text).filter(|text| !text.is_empty())),
+                }
+                goes_on = false;
                 attached.extend(files);
             }
+            // It is named where it stands.
+            Part::Image(_) if texts.last().is_some_and(|text| ends_in_picture(text)) => goes_on = true,
             Part::Image(image) => attached.push(format!("[picture: {}]", plain(&image.label()))),
         }
     }
     texts.append(&mut attached);
     texts.join("\n").trim_matches('\n').to_owned()
+}
+
+/// Whether the last thing in a text is what stands for a picture of a draft: `[picture 1: shot.png 640×480]`.
+fn ends_in_picture(text: &str) -> bool {
+    let label = text.strip_suffix(']').and_then(|text| text.rsplit_once("[picture "));
+    let number = label.and_then(|(_, label)| label.split_once(": ")).map(|(number, _)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A text without the block about the surroundings that opens a session and without attached files; and their names.

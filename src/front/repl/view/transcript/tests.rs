@@ -90,6 +90,25 @@ fn a_talk_looks_as_it_did() {
 }
 
 #[test]
+fn pictures_stand_where_they_were_put() {
+    let image = || Part::Image(Image { media_type: "image/png".into(), data: [0, 1].into() });
+    let text = |text: &str| Part::Text(text.to_owned());
+    let parts = vec![
+        text("<environment>\nhere\n</environment>"),
+        text("why is [picture 1: a.png 2×2]"),
+        image(),
+        text(" not [picture 2: clipboard 3×3]"),
+        image(),
+        text("?"),
+        image(),
+    ];
+    insta::assert_snapshot!(shown(&[Arc::new(Message::User(parts))], 100), @"
+    |› why is [picture 1: a.png 2×2] not [picture 2: clipboard 3×3]?
+    |  [picture: image/png]
+    ");
+}
+
+#[test]
 fn of_a_long_talk_the_end_is_shown() {
     insta::assert_snapshot!(shown(&talk(), 5), @r"
     |  … 3 earlier messages
