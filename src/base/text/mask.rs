@@ -3,7 +3,7 @@
 //! Knows only the texts it was given; what they are and why they are hidden is decided elsewhere.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use memchr::memmem::Finder;
 
@@ -12,36 +12,59 @@ use crate::base::secret::SHORTEST_BYTES;
 /// What stands in a hidden text's place.
 const MARK: &str = "[secret]";
 
-/// Texts to hide. Cheap to clone.
+/// Texts to hide. Cheap to clone; clones share what is added.
 #[derive(Clone, Default)]
-pub struct Mask {
-    /// Longest first, so that of several that begin at one place the longest is found.
-    hidden: Arc<[Finder<'static>]>,
-}
+pub struct Mask(Arc<RwLock<Hidden>>);
+
+/// The texts as they are at one moment: longest first, so that of several that begin at one place the longest is found.
+#[derive(Clone, Default)]
+struct Hidden(Arc<[Finder<'static>]>);
 
 impl fmt::Debug for Mask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mask of {}", self.hidden.len())
+        write!(f, "Mask of {}", self.hidden().0.len())
     }
 }
 
 impl Mask {
     /// A mask for these texts; those of fewer than 8 bytes are left alone.
     pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut texts: Vec<&str> = texts.into_iter().filter(|text| text.len() >= SHORTEST_BYTES).collect();
-        texts.sort_unstable_by_key(|text| (std::cmp::Reverse(text.len()), *text));
-        texts.dedup();
-        Self { hidden: texts.into_iter().map(|text| Finder::new(text).into_owned()).collect() }
+        Self(Arc::new(RwLock::new(Hidden::of(texts.into_iter().collect()))))
+    }
+
+    /// Hides one more text from now on, in all clones.
+    pub fn add(&self, text: &str) {
+        let mut hidden = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let known: Vec<String> =
+            hidden.0.iter().map(|finder| String::from_utf8_lossy(finder.needle()).into_owned()).collect();
+        *hidden = Hidden::of(known.iter().map(String::as_str).chain([text]).collect());
     }
 
     /// Whether nothing is hidden.
     pub fn is_empty(&self) -> bool {
-        self.hidden.is_empty()
+        self.hidden().0.is_empty()
     }
 
     /// Hides every known text in `text`.
     pub fn apply(&self, text: &mut String) {
-        if self.hidden.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
+        self.hidden().apply(text);
+    }
+
+    fn hidden(&self) -> Hidden {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Hidden {
+    fn of(mut texts: Vec<&str>) -> Self {
+        texts.retain(|text| text.len() >= SHORTEST_BYTES);
+        texts.sort_unstable_by_key(|text| (std::cmp::Reverse(text.len()), *text));
+        texts.dedup();
+        Self(texts.into_iter().map(|text| Finder::new(text).into_owned()).collect())
+    }
+
+    fn apply(&self, text: &mut String) {
+        if self.0.iter().any(|finder| finder.find(text.as_bytes()).is_some()) {
             let mut shown = String::with_capacity(text.len());
             self.hide(text, 0, &mut |piece| shown.push_str(piece));
             *text = shown;
@@ -55,10 +78,10 @@ impl Mask {
             text.as_bytes().get(from..).and_then(|rest| finder.find(rest)).map(|start| from + start)
         };
         // Where each is found next: looked for again only once it was passed, so that the whole takes linear time.
-        let mut next: Vec<Option<usize>> = self.hidden.iter().map(|finder| find(finder, 0)).collect();
+        let mut next: Vec<Option<usize>> = self.0.iter().map(|finder| find(finder, 0)).collect();
         let mut given = 0;
         loop {
-            let first = next.iter().zip(self.hidden.iter()).filter_map(|(next, finder)| Some(((*next)?, finder)));
+            let first = next.iter().zip(self.0.iter()).filter_map(|(next, finder)| Some(((*next)?, finder)));
             // Of equal ones the first: the longest.
             let Some((start, finder)) = first.min_by_key(|(start, _)| *start) else { break };
             if start >= text.len() - held {
@@ -70,7 +93,7 @@ impl Mask {
             if held > 0 {
                 held = self.unfinished(text.get(given..).unwrap_or_default());
             }
-            for (next, finder) in next.iter_mut().zip(self.hidden.iter()) {
+            for (next, finder) in next.iter_mut().zip(self.0.iter()) {
                 if next.is_some_and(|next| next < given) {
                     *next = find(finder, given);
                 }
@@ -89,7 +112,7 @@ impl Mask {
             let longest = text.len().min(needle.len() - 1);
             (1..=longest).rev().find(|length| needle.get(..*length).is_some_and(|start| text.ends_with(start)))
         };
-        self.hidden.iter().filter_map(of_one).max().unwrap_or_default()
+        self.0.iter().filter_map(of_one).max().unwrap_or_default()
     }
 }
 
@@ -108,7 +131,8 @@ impl Masking {
 
     /// Takes the next piece and gives out what can be shown.
     pub fn push(&mut self, piece: &str, give: &mut dyn FnMut(&str)) {
-        if self.mask.hidden.is_empty() {
+        let hidden = self.mask.hidden();
+        if hidden.0.is_empty() {
             return give(piece);
         }
         let joined;
@@ -119,7 +143,7 @@ impl Masking {
             joined = std::mem::take(&mut self.held);
             &joined
         };
-        let rest = self.mask.hide(text, self.mask.unfinished(text), give);
+        let rest = hidden.hide(text, hidden.unfinished(text), give);
         self.held.push_str(rest);
     }
 
@@ -153,6 +177,20 @@ mod tests {
         mask.apply(&mut text);
         assert_eq!(text, "abc [secret] [secret]");
         assert_eq!(format!("{mask:?}"), "Mask of 2");
+    }
+
+    #[test]
+    fn what_is_added_later_is_hidden_in_every_clone() {
+        let mask = Mask::default();
+        let clone = mask.clone();
+        mask.add("sk-12345678");
+        clone.add("sk-12345678-more");
+        mask.add("short");
+        for mask in [&mask, &clone] {
+            let mut text = "short sk-12345678-more sk-12345678".to_owned();
+            mask.apply(&mut text);
+            assert_eq!(text, "short [secret] [secret]");
+        }
     }
 
     #[test]
