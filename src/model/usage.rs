@@ -18,18 +18,24 @@ pub struct Usage {
 impl Usage {
     /// All tokens of the request and its answer: what the context held at that moment.
     pub fn context(&self) -> u64 {
-        self.input + self.cache_read + self.cache_write + self.output
+        self.sent().saturating_add(self.output)
+    }
+
+    /// The tokens of the request alone.
+    pub fn sent(&self) -> u64 {
+        // A server may claim any number.
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         let Self { input, output, cache_read, cache_write, reasoning } = other;
-        self.input += input;
-        self.output += output;
-        self.cache_read += cache_read;
-        self.cache_write += cache_write;
-        self.reasoning += reasoning;
+        self.input = self.input.saturating_add(input);
+        self.output = self.output.saturating_add(output);
+        self.cache_read = self.cache_read.saturating_add(cache_read);
+        self.cache_write = self.cache_write.saturating_add(cache_write);
+        self.reasoning = self.reasoning.saturating_add(reasoning);
     }
 }
 
@@ -57,5 +63,20 @@ impl Price {
             (usage.cache_write, self.cache_write),
         ];
         parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum::<f64>() / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_server_claims_can_be_added() {
+        let most = u64::MAX;
+        let absurd = Usage { input: most, output: most, cache_read: most, cache_write: most, reasoning: most };
+        let mut sum = Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 2 };
+        assert_eq!((sum.sent(), sum.context()), (8, 10));
+        sum += absurd;
+        assert_eq!((sum, sum.sent(), sum.context()), (absurd, most, most));
     }
 }

@@ -23,7 +23,7 @@ impl Node {
 
     /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.
     pub(super) fn overflow(&mut self, usage: &Usage) -> Option<String> {
-        let (window, sent) = (self.info.window?, usage.context() - usage.output);
+        let (window, sent) = (self.info.window?, usage.sent());
         if sent <= window || std::mem::replace(&mut self.task.overflown, true) {
             return None;
         }
