@@ -74,7 +74,9 @@ impl Complaint {
                     }
                 }
                 complaint.details(object.get("details"));
-                let said = ["message", "msg", "detail", "error"].into_iter().find_map(|name| text_of(error, name));
+                let said = ["message", "msg"].into_iter().find_map(|name| text_of(error, name));
+                let said = said.or_else(|| object.get("detail").and_then(faults)).or_else(|| text_of(error, "detail"));
+                let said = said.or_else(|| text_of(error, "error"));
                 complaint.message = said.unwrap_or_default();
                 // OpenRouter says "Provider returned error" and hides the provider's own words in here.
                 if let Some(raw) = object.get("metadata").and_then(|metadata| text_of(metadata, "raw")) {
@@ -149,7 +151,8 @@ impl Complaint {
         }
         // A server without the part that reads pictures reports a failure of its own.
         if (400..=500).contains(&status) && !matches!(status, 401 | 402 | 404) && !limited && about_a_picture(&text) {
-            return (ErrorKind::Picture, false);
+            // Without a picture to leave out it is a failure like any other of the server.
+            return (ErrorKind::Picture, status == 500);
         }
         if limited {
             // What is used up for today does not come back by waiting.
@@ -277,8 +280,10 @@ const PICTURE_REFUSALS: &[&str] = &[
 ];
 
 fn about_a_picture(text: &str) -> bool {
-    let any = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-    any(PICTURE_NOUNS) && any(PICTURE_REFUSALS)
+    // Within another word, such as `provision`, or in the name of a model, such as `gpt-image-1`, it is none.
+    let begins = |at: usize| !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '-');
+    let named = PICTURE_NOUNS.iter().any(|noun| text.match_indices(noun).any(|(at, _)| begins(at)));
+    named && PICTURE_REFUSALS.iter().any(|refusal| text.contains(refusal))
 }
 
 fn overflows(text: &str) -> bool {
@@ -292,6 +297,20 @@ fn overflows(text: &str) -> bool {
             None => false,
         })
     })
+}
+
+/// What pydantic finds wrong with a request, as `FastAPI` lists it: places and words. Each fault also repeats what was
+/// sent, which may be the conversation: nothing is to be told or judged by that.
+fn faults(detail: &Value) -> Option<String> {
+    let fault = |fault: &Value| {
+        let said = fault.get("msg")?.as_str()?;
+        let place = fault.get("loc").and_then(Value::as_array).into_iter().flatten();
+        let place: Vec<String> =
+            place.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect();
+        Some(if place.is_empty() { said.to_owned() } else { format!("{}: {said}", place.join(".")) })
+    };
+    let faults: Option<Vec<String>> = detail.as_array()?.iter().map(fault).collect();
+    faults.filter(|faults| !faults.is_empty()).map(|faults| faults.join("; "))
 }
 
 fn text_of(value: &Value, name: &str) -> Option<String> {
@@ -364,12 +383,6 @@ mod tests {
                 Picture,
                 false,
             ),
-            (400, openai("invalid_image_format", "You uploaded an unsupported image."), Picture, false),
-            (400, json!({"error": {"code": 400, "message": "Unable to process input image."}}), Picture, false),
-            (500, openai("", "image input is not supported - you may need to provide the mmproj"), Picture, false),
-            (400, openai("", "At most 0 image(s) may be provided in one prompt."), Picture, false),
-            (404, openai("", "unsupported image model"), InvalidRequest, false),
-            (429, openai("", "too many image requests"), RateLimit, true),
             (
                 400,
                 anthropic("invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block"),
@@ -403,7 +416,6 @@ mod tests {
             (200, anthropic("authentication_error", "x"), Auth, false),
             (200, anthropic("invalid_request_error", "x"), InvalidRequest, false),
             (200, json!({"error": "something"}), Overload, true),
-            (200, json!({"type": "error", "code": "image_too_large", "message": "x"}), Picture, false),
             (200, json!({"type": "error", "code": "server_is_overloaded", "message": "x"}), Overload, true),
             (200, json!({"error": {"code": "insufficient_quota", "message": "x"}}), Auth, false),
             (200, json!({"error": {"code": "context_length_exceeded", "message": "x"}}), Context, false),
@@ -414,6 +426,32 @@ mod tests {
                 false,
             ),
             (200, json!([{"error": {"code": 404, "message": "no model"}}]), InvalidRequest, false),
+        ];
+        for (status, body, kind, retryable) in table {
+            assert_eq!(judged(status, &body), (kind, retryable), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_at_fault_only_where_they_are_meant() {
+        use ErrorKind::{InvalidRequest, Picture, RateLimit};
+        let openai = |code: &str, message: &str| json!({"error": {"message": message, "type": "x", "code": code}});
+        let table = [
+            (400, openai("invalid_image_format", "You uploaded an unsupported image."), Picture, false),
+            (400, json!({"error": {"code": 400, "message": "Unable to process input image."}}), Picture, false),
+            (500, openai("", "image input is not supported - you may need to provide the mmproj"), Picture, true),
+            (400, openai("", "invalid revision: provisioned models do not support it"), InvalidRequest, false),
+            (400, openai("", "The model `gpt-image-1` is not supported here"), InvalidRequest, false),
+            (
+                422,
+                json!({"detail": [{"msg": "Field required", "loc": ["body", "x"], "input": "an invalid image, no credits"}]}),
+                InvalidRequest,
+                false,
+            ),
+            (400, openai("", "At most 0 image(s) may be provided in one prompt."), Picture, false),
+            (404, openai("", "unsupported image model"), InvalidRequest, false),
+            (429, openai("", "too many image requests"), RateLimit, true),
+            (200, json!({"type": "error", "code": "image_too_large", "message": "x"}), Picture, false),
         ];
         for (status, body, kind, retryable) in table {
             assert_eq!(judged(status, &body), (kind, retryable), "{status} {body}");
@@ -465,6 +503,13 @@ mod tests {
         assert_eq!(complaint.error().message, "HTTP 500: a b c");
         let hidden = json!({"error": {"message": "Provider returned error", "code": 502, "metadata": {"raw": "boom"}}});
         assert_eq!(Complaint::find(&hidden).unwrap().error().message, "HTTP 502: Provider returned error: boom");
+        let faults = json!({"detail": [
+            {"type": "missing", "loc": ["body", "messages", 0], "msg": "Field required", "input": "s3cret"},
+            {"msg": "too short"}]});
+        let faults = Complaint::find(&faults).unwrap();
+        assert_eq!(faults.message, "body.messages.0: Field required; too short");
+        let odd = Complaint::find(&json!({"detail": [{"why": "odd"}]})).unwrap();
+        assert_eq!(odd.message, r#"[{"why":"odd"}]"#);
         assert_eq!(Complaint::default().error().message, "the provider reports: no reason given");
     }
 }
