@@ -13,7 +13,7 @@ use crate::base::cancel::Cancel;
 use crate::model::Api;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::provider::failure::Complaint;
-use crate::model::provider::{Header, anthropic, openai_chat};
+use crate::model::provider::{Wire, anthropic, openai_chat, openai_responses};
 
 /// More than the longest list, in bytes: those of routers with hundreds of models take one or two megabytes.
 const LIST_BYTES: usize = 16 << 20;
@@ -43,7 +43,8 @@ pub async fn probe(endpoint: &Endpoint, options: &HttpOptions, cancel: &Cancel) 
     let secrets = secrets(key.as_deref(), headers);
     let asked = async {
         let url = address(*api, base_url).map_err(settings)?;
-        let headers = header_map(own_headers(*api, key.as_deref()), headers).map_err(settings)?;
+        let own = Wire::of(*api).map(|wire| wire.headers(key.as_deref())).unwrap_or_default();
+        let headers = header_map(own, headers).map_err(settings)?;
         let via = options.proxy.choose(&url).map_err(|problem| settings(invalid(problem)))?;
         let client = client::build(&url, via.as_ref().map(|via| &via.url), options).map_err(settings)?;
         let deadline = Instant::now() + options.first_byte;
@@ -124,7 +125,7 @@ fn address(api: Api, base_url: &str) -> Result<Url, ModelError> {
     let path = url.path().trim_end_matches('/').to_owned();
     let (own, list) = match api {
         Api::OpenaiCompletions => (openai_chat::PATH, "/models"),
-        Api::OpenaiResponses => ("/responses", "/models"),
+        Api::OpenaiResponses => (openai_responses::PATH, "/models"),
         Api::AnthropicMessages => (anthropic::PATH, "/v1/models"),
         Api::GoogleGenerativeAi => ("/models", "/models"),
         Api::Replay => return Err(invalid("a record is no server that could be asked")),
@@ -152,17 +153,6 @@ fn key_address(list: &Url) -> Option<Url> {
     let mut url = list.clone();
     url.set_path(&format!("{path}/key"));
     Some(url)
-}
-
-fn own_headers(api: Api, key: Option<&str>) -> Vec<Header> {
-    match api {
-        Api::OpenaiCompletions | Api::OpenaiResponses => openai_chat::headers(key),
-        Api::AnthropicMessages => anthropic::headers(key),
-        Api::GoogleGenerativeAi => {
-            key.map(|key| Header::secret("x-goog-api-key", key.to_owned())).into_iter().collect()
-        }
-        Api::Replay => Vec::new(),
-    }
 }
 
 /// The ids in a list: `{"data": [{"id": …}]}` (null if a server has none, as Ollama says it), the bare array of Together,
