@@ -4,6 +4,7 @@
 //! error means, in [`failure`].
 
 pub mod anthropic;
+mod borrowed;
 pub mod compat;
 pub mod failure;
 pub mod gemini;

@@ -2,13 +2,12 @@
 //!
 //! Goes by the data's own `type`, never by the event's name; events, blocks and deltas it does not know are passed over.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::model::error::ModelError;
 use crate::model::message::{AssistantPart, Reasoning, ToolCall, ToolInput};
+use crate::model::provider::borrowed::{Text, text};
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
@@ -16,12 +15,6 @@ use crate::model::usage::Usage;
 
 /// The kind of block whose reasoning nobody can read; it goes back as it came.
 pub const REDACTED: &str = "redacted_thinking";
-
-/// A text of the event, borrowed where it holds no escapes.
-///
-/// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
-#[derive(Debug, Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Deserialize)]
 struct Event<'a> {
@@ -51,10 +44,6 @@ struct Piece<'a> {
     partial_json: Option<Text<'a>>,
     #[serde(borrow, default)]
     stop_reason: Option<Text<'a>>,
-}
-
-fn text<'b>(found: Option<&'b Text<'_>>) -> &'b str {
-    found.map_or("", |text| text.0.as_ref())
 }
 
 /// The state of one answer.

@@ -2,21 +2,10 @@
 //!
 //! Reads only; what the chunks amount to is put together in `decode`.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A text of the chunk, borrowed from it where it holds no escapes.
-///
-/// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
-#[derive(Debug, Default, Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
-
-/// The text, empty where there is none.
-pub fn text<'b>(found: Option<&'b Text<'_>>) -> &'b str {
-    found.map_or("", |text| text.0.as_ref())
-}
+use crate::model::provider::borrowed::Text;
 
 /// One chunk.
 #[derive(Debug, Default, Deserialize)]

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use crate::base::json::Object;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{AssistantPart, Reasoning, ToolCall, ToolInput};
+use crate::model::provider::borrowed::text;
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
-use super::chunk::{Call, Chunk, Feedback, Part, Tokens, text};
+use super::chunk::{Call, Chunk, Feedback, Part, Tokens};
 use super::{ID, KEPT, PLACE, SEAL};
 
 /// The state of one answer.

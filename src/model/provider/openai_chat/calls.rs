@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use crate::base::json::Object;
 use crate::model::message::{ToolCall, ToolInput};
+use crate::model::provider::borrowed::text;
 
-use super::chunk::{CallPiece, text};
+use super::chunk::CallPiece;
 
 /// The calls of one answer.
 #[derive(Debug, Default)]

@@ -8,17 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::base::json::whole;
-
-/// A text of the chunk, borrowed from it where it holds no escapes.
-///
-/// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
-#[derive(Debug, Default, Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
-
-/// The text, empty where there is none.
-pub fn text<'b>(found: Option<&'b Text<'_>>) -> &'b str {
-    found.map_or("", |text| text.0.as_ref())
-}
+use crate::model::provider::borrowed::{Text, text};
 
 /// One chunk.
 #[derive(Debug, Default, Deserialize)]

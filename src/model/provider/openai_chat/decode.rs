@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{AssistantPart, Reasoning};
+use crate::model::provider::borrowed::{Text, text};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::think::{self, Splitter};
@@ -14,7 +15,7 @@ use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
 use super::calls::Calls;
-use super::chunk::{self, Choice, Chunk, Piece, Tokens, text};
+use super::chunk::{self, Choice, Chunk, Piece, Tokens};
 
 /// The state of one answer.
 #[derive(Debug)]
@@ -158,7 +159,7 @@ impl Decoder {
             (Some(pieces), _) if !pieces.is_empty() => self.call(pieces, deltas),
             (_, Some(function)) => {
                 let (name, arguments) = (function.name.as_ref(), function.arguments.as_ref());
-                let again = |found: Option<&chunk::Text<'_>>| Some(chunk::Text(text(found).to_owned().into()));
+                let again = |found: Option<&Text<'_>>| Some(Text(text(found).to_owned().into()));
                 let function = chunk::Function { name: again(name), arguments: again(arguments) };
                 let call = chunk::CallPiece { index: Some(0), function: Some(function), ..Default::default() };
                 self.call(&[call], deltas);

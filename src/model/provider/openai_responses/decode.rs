@@ -2,14 +2,13 @@
 //!
 //! Events it does not know are passed over; what the items amount to is put together in `items`.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::base::json::whole;
 use crate::model::error::{ErrorKind, ModelError};
+use crate::model::provider::borrowed::{Text, text};
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::{Deltas, PART_BYTES, Progress};
 use crate::model::reply::{Reply, StopReason};
@@ -32,16 +31,6 @@ struct Head<'a> {
     delta: Option<Text<'a>>,
     #[serde(default)]
     error: Option<IgnoredAny>,
-}
-
-/// A text of the event, borrowed where it holds no escapes.
-///
-/// A struct of its own because serde borrows a `Cow` only where it is not inside an `Option`.
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-fn text<'b>(found: Option<&'b Text<'_>>) -> &'b str {
-    found.map_or("", |text| text.0.as_ref())
 }
 
 /// The state of one answer.
