@@ -3,6 +3,8 @@
 //! Parts come whole or as pieces of one text; a part with a seal is never joined with another, because the seal is good for
 //! that part alone. Kinds of parts it does not know are passed over.
 
+use std::mem;
+
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -118,10 +120,12 @@ impl Decoder {
         if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked) {
             return Err(ModelError::new(ErrorKind::Refused, format!("the prompt was blocked: {reason}")));
         }
+        // Counted once, however many calls are in it.
+        let mut size = size;
         let candidates = chunk.candidates.iter().flatten();
         for candidate in candidates.filter(|candidate| candidate.index.unwrap_or(0) == 0) {
             for part in candidate.content.iter().flat_map(|content| content.parts.iter().flatten()) {
-                self.part(part, size, deltas);
+                self.part(part, &mut size, deltas);
             }
             let (word, said) = (text(candidate.finish_reason.as_ref()), text(candidate.finish_message.as_ref()));
             if let Some(end) = end(word, said) {
@@ -131,14 +135,15 @@ impl Decoder {
         Ok(())
     }
 
-    fn part(&mut self, part: &Part<'_>, size: usize, deltas: Deltas<'_>) {
+    /// Takes a part; `size` is what is left of the chunk to be counted.
+    fn part(&mut self, part: &Part<'_>, size: &mut usize, deltas: Deltas<'_>) {
         let said = text(part.text.as_ref());
         let seal = text(part.thought_signature.as_ref());
         let seal = (!seal.is_empty()).then(|| seal.to_owned());
         self.bytes += said.len() + seal.as_ref().map_or(0, String::len);
         if let Some(call) = part.function_call.as_ref().filter(|call| !is_blank(call)) {
-            // About as long as all of the chunk, for that is what it is.
-            self.bytes += size;
+            // Calls are about as long as all of the chunk, for that is what they are.
+            self.bytes += mem::take(size);
             return self.parts.push(Piece { body: Body::Call(finished(call)), seal });
         }
         if said.is_empty() && seal.is_none() {

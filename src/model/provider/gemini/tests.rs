@@ -48,6 +48,15 @@ fn opaque(opaque: Value) -> AssistantPart {
 // ---------------------------------------------------------------- streams
 
 #[test]
+fn many_calls_in_one_chunk_are_counted_once() {
+    let write = json!({"functionCall": {"name": "write_file", "args": {"content": "x".repeat(10_000)}}});
+    let chunk = parts(&json!(vec![write; 60])).to_string();
+    let mut decoder = super::Decoder::default();
+    decoder.frame(&chunk, &mut |_| {}).unwrap();
+    assert!((chunk.len()..2 * chunk.len()).contains(&decoder.held()), "{} of {}", decoder.held(), chunk.len());
+}
+
+#[test]
 fn a_whole_stream_is_understood() {
     let outcome = run(&[
         json!({"candidates": [{"content": {"parts": [{"text": "Pl", "thought": true}]}}], "usageMetadata": {"promptTokenCount": 9}}),
