@@ -154,6 +154,8 @@ pub const REPLY_BYTES: usize = 32 << 20;
 /// What a part of an answer counts besides its text, in bytes: more than it takes, for among more than some ten thousand
 /// parts finding the right one takes too long.
 const PART_BYTES: usize = 1 << 10;
+/// More parts than this are no answer. One frame may hold millions, so it is asked before they are looked at.
+const MOST_PARTS: usize = REPLY_BYTES / PART_BYTES;
 
 /// Reads the frames of one answer.
 #[derive(Debug)]

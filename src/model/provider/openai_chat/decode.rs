@@ -10,7 +10,7 @@ use crate::model::provider::borrowed::{Text, text};
 use crate::model::provider::compat::Compat;
 use crate::model::provider::failure::{self, Complaint};
 use crate::model::provider::think::{self, Splitter};
-use crate::model::provider::{Deltas, PART_BYTES, Progress};
+use crate::model::provider::{Deltas, MOST_PARTS, PART_BYTES, Progress};
 use crate::model::reply::{Delta, Reply, StopReason};
 use crate::model::usage::Usage;
 
@@ -118,6 +118,10 @@ impl Decoder {
             self.tokens = Some(tokens.clone());
         }
         if let Some(piece) = &choice.delta {
+            let more = piece.tool_calls.as_ref().map_or(0, Vec::len);
+            if self.calls.len() + more > MOST_PARTS {
+                return Err(failure::too_long());
+            }
             self.piece(piece, deltas);
         }
         match text(choice.finish_reason.as_ref()) {

@@ -86,7 +86,9 @@ fn an_answer_without_end_is_left() {
     let long = delta(&json!({"content": "x".repeat(REPLY_BYTES / 4)}));
     let two = [json!({"delta": {"content": "a"}}), json!({"delta": {"reasoning": "b"}})];
     let parts = json!({"choices": two.iter().cycle().take(REPLY_BYTES / 1000).collect::<Vec<_>>()}).to_string();
-    for frames in [vec![long; 5], vec![parts]] {
+    let calls: Vec<Value> = (0..200_000).map(|index| json!({"index": index})).collect();
+    let calls = delta(&json!({"tool_calls": calls}));
+    for frames in [vec![long; 5], vec![parts], vec![calls]] {
         let error = run(&[frames, vec![finish("stop")]].concat()).reply.unwrap_err();
         assert!(!error.retryable && error.message.contains("longer than any"), "{error}");
     }

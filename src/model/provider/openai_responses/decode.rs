@@ -10,7 +10,7 @@ use crate::base::json::whole;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::provider::borrowed::{Text, text};
 use crate::model::provider::failure::{self, Complaint};
-use crate::model::provider::{Deltas, PART_BYTES, Progress};
+use crate::model::provider::{Deltas, MOST_PARTS, PART_BYTES, Progress};
 use crate::model::reply::{Reply, StopReason};
 use crate::model::usage::Usage;
 
@@ -151,8 +151,11 @@ impl Decoder {
             "in_progress" | "queued" => return Ok(()),
             other => StopReason::Other(other.to_owned()),
         };
-        let output = response.get("output").and_then(Value::as_array);
-        self.items.complete(output.map_or(&[], Vec::as_slice), deltas);
+        let output = response.get("output").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        if output.len() > MOST_PARTS {
+            return Err(failure::too_long());
+        }
+        self.items.complete(output, deltas);
         self.usage = usage(response.get("usage"));
         self.stop = Some(stop);
         Ok(())

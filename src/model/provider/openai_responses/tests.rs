@@ -335,7 +335,8 @@ fn usage_is_normalised() {
 fn an_answer_without_end_is_left() {
     let long = text(0, &"x".repeat(REPLY_BYTES / 4));
     let thoughts = done(0, &thought("rs_1", &"x".repeat(REPLY_BYTES / 4)));
-    for frames in [vec![long; 5], vec![thoughts; 5]] {
+    let items = event("completed", &json!({"response": {"output": vec![json!({}); 200_000]}}));
+    for frames in [vec![long; 5], vec![thoughts; 5], vec![items]] {
         let error = run(&frames).reply.unwrap_err();
         assert!(!error.retryable && error.message.contains("longer than any"), "{error}");
     }
