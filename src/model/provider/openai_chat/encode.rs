@@ -332,10 +332,7 @@ impl<'a> History<'a> {
                 }
             }
         }
-        let text = paragraphs(assistant.content.iter().filter_map(|part| match part {
-            AssistantPart::Text(text) => Some(text.as_str()),
-            AssistantPart::Reasoning(_) | AssistantPart::ToolUse(_) => None,
-        }));
+        let text = words(assistant);
         if text.is_empty() && tool_calls.is_empty() {
             return;
         }
@@ -396,6 +393,25 @@ impl<'a> History<'a> {
         if !self.user.is_empty() {
             self.user.insert(0, UserPart::Text("What the tools showed:"));
         }
+    }
+}
+
+/// What was said. Texts next to each other are pieces of one, as Google's wire parts them where a seal stands; those before
+/// and behind something else are paragraphs.
+fn words(assistant: &Assistant) -> Cow<'_, str> {
+    let mut said: Vec<Cow<'_, str>> = Vec::new();
+    let mut goes_on = false;
+    for part in &assistant.content {
+        match (part, said.last_mut().filter(|_| goes_on)) {
+            (AssistantPart::Text(text), Some(before)) => before.to_mut().push_str(text),
+            (AssistantPart::Text(text), None) => said.push(Cow::Borrowed(text)),
+            (AssistantPart::Reasoning(_) | AssistantPart::ToolUse(_), _) => {}
+        }
+        goes_on = matches!(part, AssistantPart::Text(_));
+    }
+    match said.as_slice() {
+        [Cow::Borrowed(only)] => paragraphs([*only].into_iter()),
+        several => Cow::Owned(paragraphs(several.iter().map(Cow::as_ref)).into_owned()),
     }
 }
 

@@ -448,6 +448,15 @@ fn signatures_of_calls_go_back_with_them() {
 // ---------------------------------------------------------------- bodies
 
 #[test]
+fn texts_next_to_each_other_are_one() {
+    let parts = [answer("It wor"), answer("ks. "), vec![call("c", "f", "{}")], answer("Next.")].concat();
+    let result = Message::Tool(vec![ToolResult::text("c", "x", false)]);
+    let body = encoded(Wire::Chat, &request(vec![assistant(parts), result]), &Compat::default());
+    let said = body["messages"].as_array().unwrap().iter().find(|message| message["role"] == "assistant").unwrap();
+    assert_eq!(said["content"], "It works. \n\nNext.");
+}
+
+#[test]
 fn a_body_is_as_a_strict_server_wants_it() {
     let picture = Part::Image(Image { media_type: "image/png".to_owned(), data: Arc::from(b"\x89PNG".as_slice()) });
     let history = vec![
