@@ -304,5 +304,12 @@ mod tests {
             let complaint = Compat::default().set(key, &Value::Null).unwrap_err();
             assert!(complaint.contains("expected"), "{complaint}");
         }
+        let shown = format!("{:#?}", Compat::default());
+        let fields: Vec<&str> = shown
+            .lines()
+            .filter_map(|line| line.strip_prefix("    ")?.split_once(": "))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(fields, KEYS, "each difference can be overridden");
     }
 }
