@@ -24,7 +24,7 @@ use super::inbox::Inbox;
 use super::input::{Input, Stop};
 use super::node::Node;
 use super::port::{Gate, Hooks, PendingCall, Sink};
-use super::succession::{Chosen, Successors};
+use super::succession::{Chosen, Successor, Successors};
 use super::tool::{Output, Subject, Tool, ToolContext};
 use super::toolbox::Toolbox;
 
@@ -201,13 +201,13 @@ impl Driver<'_> {
                 next = self.successors.next() => next,
             };
             match next {
-                Some(Ok(model)) => {
+                Some(Ok(Successor { model, notices })) => {
                     let info = Some(model.info().clone());
                     self.change(model);
-                    return Input::NextModel { info, passed_over };
+                    return Input::NextModel { info, passed_over, notices };
                 }
                 Some(Err(why)) => passed_over.push(why),
-                None => return Input::NextModel { info: None, passed_over },
+                None => return Input::NextModel { info: None, passed_over, notices: Vec::new() },
             }
         }
     }

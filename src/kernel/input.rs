@@ -5,6 +5,7 @@ use crate::model::error::ModelError;
 use crate::model::message::Message;
 use crate::model::reply::Reply;
 
+use super::event::Notice;
 use super::inbox::Letter;
 use super::port::{PendingCall, Verdict};
 use super::tool::Output;
@@ -40,6 +41,8 @@ pub enum Input {
         info: Option<ModelInfo>,
         /// Why those before it in the line cannot be asked.
         passed_over: Vec<String>,
+        /// What a person should know of it.
+        notices: Vec<Notice>,
     },
     /// The wait that was asked for is over.
     WaitOver,

@@ -7,10 +7,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::event::Notice;
 use crate::model::Model;
 
 /// The future of [`Successors::next`].
-pub type Next<'a> = Pin<Box<dyn Future<Output = Option<Result<Arc<dyn Model>, String>>> + 'a>>;
+pub type Next<'a> = Pin<Box<dyn Future<Output = Option<Result<Successor, String>>> + 'a>>;
+
+/// A model that goes on.
+pub struct Successor {
+    /// It.
+    pub model: Arc<dyn Model>,
+    /// What a person should know of it.
+    pub notices: Vec<Notice>,
+}
 
 /// The models that go on when one fails.
 pub trait Successors {

@@ -1,12 +1,12 @@
 //! The composition root: settings and surroundings in, an agent out. The only place that builds everything.
 
+mod asking;
 mod fit;
 mod line;
 mod names;
 mod rights;
 
 use std::fmt::Display;
-use std::path::Path;
 use std::sync::Arc;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -24,12 +24,8 @@ use crate::kernel::retry::Policy;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Tool, echo};
 use crate::kernel::toolbox::Toolbox;
-use crate::model::http::{Endpoint, connect};
 use crate::model::message::Message;
-use crate::model::provider::compat::Compat;
-use crate::model::replay::Replay;
 use crate::model::request::Options;
-use crate::model::{Api, Model};
 
 use super::agent::Agent;
 use super::agent::redact::Redactor;
@@ -42,11 +38,9 @@ use super::permission::{Ask, Grant, Headless, Remembered, Rights, Rule, Watched}
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
-use super::provider::network::{Network, network};
 use super::session::Session;
 use super::session::load::Handled;
 use super::session::name;
-use super::session::recording::{Recording, Results};
 use super::session::store::{Opened, Selector, Store};
 use super::tool::bash::{self, ExecuteBash, Shell};
 use super::tool::edit::{self, EditFile};
@@ -58,6 +52,9 @@ use super::tool::search::{self, SearchFiles};
 use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use super::tool::write::{self, WriteFile};
+use asking::Asked;
+
+pub use asking::{answering, switch};
 
 /// What an agent is put together from.
 pub struct Parts<'a> {
@@ -124,13 +121,7 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
 ///
 /// As [`headless`], but that nobody knows a price is only told.
 pub fn watched(parts: Parts<'_>, ask: Ask) -> Result<Assembled, Error> {
-    let unknown = parts.loaded.settings.max_cost.is_some() && parts.choice.info.price.is_none();
-    let text = format!("The price of {} is unknown, so that max_cost stops nothing.", parts.choice.model);
-    let mut assembled = assemble(parts, Watch::Person(ask))?;
-    if unknown {
-        assembled.notices.push(Notice::new(NoticeCode::Config, text));
-    }
-    Ok(assembled)
+    assemble(parts, Watch::Person(ask))
 }
 
 /// Where the tools work, and what is closed to them.
@@ -153,13 +144,10 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let rules = rights::rules(loaded, env, &mut notices)?;
     let tools = tools(loaded, env, &workspace, &rules.deny, &seen, mask.clone())?;
     let Tools { toolbox: tools, shell, withheld: hidden, notice: misspelt } = tools;
-    let Asked { model, recorded, notice: untrusted } = model(&choice, loaded, env)?;
-    let names: Vec<&str> = tools.names().collect();
-    let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
-    let system =
-        prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let system = system(settings, &tools);
     let node_settings = node_settings(settings, &system, &tools);
-    let unfit = fit::check(&choice, load(settings, &node_settings, &tools))?;
+    let load = load(settings, &node_settings, &tools);
+    let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
@@ -176,11 +164,11 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let Gated { gate, rights } = gate(watch, loaded, env, rules, grant, &mut notices)?;
     let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, mode)));
     let cache_key = Some(session.id().to_owned());
-    notices.extend(choice.notices.iter().cloned().chain(misspelt).chain(untrusted).chain(unfit));
+    notices.extend(misspelt.into_iter().chain(of_model));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
         node: Node::new(node_settings, model.info().clone(), messages).refusing(session.refused().cloned()),
-        successors: line::behind(&choice, loaded, env, by_price),
+        successors: line::behind(&choice, loaded, env, load, by_price),
         chosen: Chosen::default(),
         model,
         on_first_command: withheld(&hidden),
@@ -203,36 +191,6 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         recorded,
     };
     Ok(Assembled { agent, notices, workspace, shell, rights })
-}
-
-/// Lets another model answer from now on: the conversation, the tools and what is allowed stay. What a person should know
-/// is returned. Not while a task runs.
-///
-/// # Errors
-///
-/// Usage or provider for what is wrong with the model, which then stays the one it was; and a session that cannot be
-/// written, which goes on in memory.
-pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Vec<Notice>, Error> {
-    let Asked { model, recorded, notice } = model(choice, loaded, env)?;
-    let settings = &loaded.settings;
-    let unfit =
-        fit::check(choice, load(settings, &node_settings(settings, &agent.system, &agent.tools), &agent.tools))?;
-    agent.node.set_model(model.info().clone());
-    agent.model = model;
-    agent.recorded = recorded;
-    agent.session.set_price(choice.info.price);
-    agent.session.append_model(&choice.info.origin)?;
-    Ok(choice.notices.iter().cloned().chain(notice).chain(unfit).collect())
-}
-
-/// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs.
-///
-/// # Errors
-///
-/// As [`switch`], but for the session.
-pub fn answering(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
-    let Asked { model, recorded: _, notice } = model(choice, loaded, env)?;
-    Ok((model, choice.notices.iter().cloned().chain(notice).collect()))
 }
 
 /// A gate, and what it goes by where that may change.
@@ -396,40 +354,6 @@ fn withheld(names: &[String]) -> Option<String> {
     })
 }
 
-/// A model, and what belongs to it.
-struct Asked {
-    model: Arc<dyn Model>,
-    /// The results that a record holds.
-    recorded: Option<Results>,
-    /// What a person should know.
-    notice: Option<Notice>,
-}
-
-fn model(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Asked, Error> {
-    if choice.api == Api::Replay {
-        let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
-        let model = Arc::new(Replay::new(choice.info.clone(), replies).at(choice.pace));
-        return Ok(Asked { model, recorded: Some(results), notice: None });
-    }
-    let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
-    // On the other wires nobody is known to write calls as text.
-    compat.text_calls &= choice.api == Api::OpenaiCompletions;
-    compat
-        .apply(&choice.compat)
-        .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
-    let Network { options, notice } = network(loaded, env, &choice.provider, &choice.base_url)?;
-    let endpoint = Endpoint {
-        info: choice.info.clone(),
-        api: choice.api,
-        base_url: choice.base_url.clone(),
-        key: choice.key.as_ref().map(|key| key.expose().to_owned()),
-        headers: choice.headers.clone(),
-        compat,
-    };
-    let model = connect(endpoint, &options).map_err(|error| Error::provider(error.to_string()))?;
-    Ok(Asked { model, recorded: None, notice })
-}
-
 /// A session, ready to go on.
 struct Opening {
     session: Session,
@@ -456,6 +380,13 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
             }
         },
     }
+}
+
+/// The system prompt for these tools.
+fn system(settings: &Settings, tools: &Toolbox) -> String {
+    let names: Vec<&str> = tools.names().collect();
+    let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
+    prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref())
 }
 
 fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {

@@ -59,6 +59,25 @@ fn a_budget_is_not_left_to_a_model_of_unknown_price() {
 }
 
 #[test]
+fn what_holds_for_the_first_model_holds_for_the_next() {
+    let run = |window: u64, asked: bool| {
+        let host = Host::new();
+        let mut other = host.provider("other-model");
+        other["models"][0]["contextWindow"] = json!(window);
+        let line = json!([format!("{PROVIDER}/{MODEL}"), "other/other-model"]);
+        host.config(json!({"model": line, "providers": {"other": other}, "http": {"max_retries": 0}}));
+        host.script([Some(fail(503, "busy")), asked.then(|| say("done"))].into_iter().flatten());
+        host.task("go").run()
+    };
+    let none = run(2_000, false).exits(4);
+    let told = none.notices("fallback")[0]["text"].to_string();
+    assert!(told.contains("other/other-model cannot go on") && told.contains("holds 2,000"), "{told}");
+    let little = run(4_000, true).ok();
+    let told = little.notices("config")[0]["text"].to_string();
+    assert!(told.contains("4,000 tokens in the window of other-model"), "{told}");
+}
+
+#[test]
 fn a_wrong_key_is_no_outage() {
     let host = Host::new();
     in_line(&host, &[&format!("{PROVIDER}/{MODEL}"), "other/other-model"]);

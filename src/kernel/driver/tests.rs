@@ -9,11 +9,12 @@ use serde_json::json;
 
 use super::*;
 use crate::kernel::effect::End;
+use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::inbox::Letter;
 use crate::kernel::node::Settings;
 use crate::kernel::port::{Verdict, Verdicts};
 use crate::kernel::retry::Policy;
-use crate::kernel::succession::{Next, Nobody};
+use crate::kernel::succession::{Next, Nobody, Successor};
 use crate::kernel::tool::{Limits, Risk, Subject, ToolSpec};
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
@@ -383,7 +384,7 @@ impl Model for Down {
 }
 
 /// Models, or why there is none, in line.
-struct InLine(VecDeque<Result<Arc<dyn Model>, String>>);
+struct InLine(VecDeque<Result<Successor, String>>);
 
 impl Successors for InLine {
     fn next(&mut self) -> Next<'_> {
@@ -441,10 +442,11 @@ fn notices(kept: &Kept) -> Vec<String> {
 
 #[tokio::test]
 async fn the_next_in_line_goes_on_where_one_is_down() {
+    let small = Notice::new(NoticeCode::Config, "b is small");
     let line = [
         Err("q/a cannot go on: no key".into()),
-        Ok(Arc::new(Down(named("b"))) as _),
-        Ok(answering("c", vec![words("here")])),
+        Ok(Successor { model: Arc::new(Down(named("b"))), notices: vec![small] }),
+        Ok(Successor { model: answering("c", vec![words("here")]), notices: Vec::new() }),
     ];
     let tools = Toolbox::new(Vec::new());
     let (outcome, kept, last) =
@@ -454,6 +456,7 @@ async fn the_next_in_line_goes_on_where_one_is_down() {
     let expected = [
         "fallback: q/a cannot go on: no key",
         "fallback: p/a failed, p/b goes on: overloaded: busy",
+        "config: b is small",
         "fallback: p/b failed, p/c goes on: overloaded: busy",
     ];
     assert_eq!(notices(&kept), expected);

@@ -142,8 +142,9 @@ impl Node {
                 effects.push(Effect::Ask(choice));
                 Phase::Asking { choice, retries }
             }
-            (Phase::Changing { choice, error, shown }, Input::NextModel { info, passed_over }) => {
-                self.next_model(info, passed_over, choice, error, shown, &mut effects)
+            (Phase::Changing { choice, error, shown }, Input::NextModel { info, passed_over, notices }) => {
+                let next = info.map(|info| (info, notices));
+                self.next_model(next, passed_over, choice, error, shown, &mut effects)
             }
             (phase @ Phase::Asking { .. }, Input::ModelChanged(info)) => {
                 self.set_model(info);

@@ -266,7 +266,7 @@ fn each_answer_costs_what_its_own_model_takes() {
     let effects = node.step(Input::ReplyFailed { error: give_up, shown: false, dice: 0.0 });
     assert!(matches!(effects.last(), Some(Effect::NextModel)));
     let next = ModelInfo { price: price(3.0), ..info() };
-    node.step(Input::NextModel { info: Some(next), passed_over: Vec::new() });
+    node.step(Input::NextModel { info: Some(next), passed_over: Vec::new(), notices: Vec::new() });
     let effects = node.step(answered(vec![AssistantPart::Text("done".into())], million));
     assert_eq!(outcome(&effects).expect("the end").cost, Some(4.0));
 }
@@ -427,7 +427,7 @@ fn play(world: &World) {
                 }
                 Effect::NextModel => {
                     let info = (choose(2) == 0).then(info);
-                    inputs.push(Input::NextModel { info, passed_over: vec!["no key".into()] });
+                    inputs.push(Input::NextModel { info, passed_over: vec!["no key".into()], notices: Vec::new() });
                 }
                 Effect::Keep(_) | Effect::Refuse(_) | Effect::Emit(_) | Effect::StopTools => {}
             }

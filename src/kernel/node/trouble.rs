@@ -65,7 +65,7 @@ impl Node {
     /// Lets the next model in line go on, or gives up where there is none.
     pub(super) fn next_model(
         &mut self,
-        info: Option<ModelInfo>,
+        next: Option<(ModelInfo, Vec<Notice>)>,
         passed_over: Vec<String>,
         choice: ToolChoice,
         error: ModelError,
@@ -75,9 +75,10 @@ impl Node {
         for why in passed_over {
             notice(NoticeCode::Fallback, why, effects);
         }
-        let Some(info) = info else { return self.fail(error, effects) };
+        let Some((info, notices)) = next else { return self.fail(error, effects) };
         let text = words::succeeded(&self.info.origin, &info.origin, &error);
         effects.push(Effect::Emit(Event::Notice(Notice { code: NoticeCode::Fallback, text, restart: shown })));
+        effects.extend(notices.into_iter().map(|notice| Effect::Emit(Event::Notice(notice))));
         self.set_model(info);
         // The same turn, announced anew: another model takes it over.
         effects.push(Effect::Emit(self.turn_started(self.task.turns.saturating_sub(1))));

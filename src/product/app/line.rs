@@ -5,10 +5,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::asking::{Asked, asked};
+use super::fit::Load;
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
-use crate::kernel::succession::{Next, Nobody, Successors};
-use crate::model::Model;
+use crate::kernel::succession::{Next, Nobody, Successor, Successors};
 use crate::product::config::Loaded;
 use crate::product::error::Error;
 use crate::product::provider::Choice;
@@ -26,16 +27,18 @@ struct MadeOf {
     loaded: Loaded,
     env: Env,
     start: Choice,
+    /// What each request holds besides the conversation.
+    load: Load,
     /// Whether a model without a known price is passed over.
     by_price: bool,
 }
 
 /// Those behind `start`. With `by_price`, a budget is to be kept that an unknown price would break.
-pub(super) fn behind(start: &Choice, loaded: &Loaded, env: &Env, by_price: bool) -> Box<dyn Successors> {
+pub(super) fn behind(start: &Choice, loaded: &Loaded, env: &Env, load: Load, by_price: bool) -> Box<dyn Successors> {
     if start.fallbacks.is_empty() {
         return Box::new(Nobody);
     }
-    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), by_price };
+    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), load, by_price };
     Box::new(Line { waiting: start.fallbacks.iter().cloned().collect(), made_of: Arc::new(made_of) })
 }
 
@@ -49,7 +52,7 @@ impl Successors for Line {
             // A key may be a command's to tell, and a server of this machine is asked what it has.
             let built = tokio::task::spawn_blocking(move || made_of.build(&wanted, &cancel)).await;
             Some(match built {
-                Ok(Ok(model)) => Ok(model),
+                Ok(Ok(successor)) => Ok(successor),
                 Ok(Err(error)) => Err(format!("{spec} cannot go on: {error}")),
                 Err(_) => Err(format!("{spec} cannot go on: it could not be built")),
             })
@@ -58,13 +61,14 @@ impl Successors for Line {
 }
 
 impl MadeOf {
-    fn build(&self, spec: &str, cancel: &Cancel) -> Result<Arc<dyn Model>, Error> {
-        let Self { loaded, env, start, by_price } = self;
+    fn build(&self, spec: &str, cancel: &Cancel) -> Result<Successor, Error> {
+        let Self { loaded, env, start, load, by_price } = self;
         let choice = choose_named(loaded, env, cancel, spec, start)?;
         if *by_price && choice.info.price.is_none() {
             return Err(Error::usage("max_cost is set, and its price is unknown"));
         }
-        Ok(super::model(&choice, loaded, env)?.model)
+        let Asked { model, recorded: _, notices } = asked(&choice, loaded, env, *load)?;
+        Ok(Successor { model, notices })
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Choice {
     pub local: bool,
     /// Whether it is a provider of the user's own, known by no name; the same holds for it.
     pub own: bool,
-    /// Models to go on with when this one fails, as `model` spells them; for [`choose::choose_named`]. Nobody goes on yet.
+    /// Models to go on with when this one fails, as `model` spells them; for [`choose::choose_named`].
     pub fallbacks: Vec<String>,
     /// How fast a record answers; `None` is as fast as it goes.
     pub pace: Option<Pace>,

@@ -1,0 +1,134 @@
+//! The making of models: from a choice to somebody who can be asked, and what a person should know of it first.
+//!
+//! Chooses nobody, and sends nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::fit::{self, Load};
+use super::{load, node_settings, system, toolbox, workspace};
+use crate::base::env::Env;
+use crate::base::text::mask::Mask;
+use crate::kernel::event::{Notice, NoticeCode};
+use crate::model::http::{Endpoint, connect};
+use crate::model::provider::compat::Compat;
+use crate::model::replay::Replay;
+use crate::model::{Api, Model};
+use crate::product::agent::Agent;
+use crate::product::config::Loaded;
+use crate::product::error::Error;
+use crate::product::provider::Choice;
+use crate::product::provider::network::{Network, network};
+use crate::product::session::recording::{Recording, Results};
+
+/// Lets another model answer from now on: the conversation, the tools and what is allowed stay. What a person should know
+/// is returned. Not while a task runs.
+///
+/// # Errors
+///
+/// Usage or provider for what is wrong with the model, which then stays the one it was; and a session that cannot be
+/// written, which goes on in memory.
+pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Vec<Notice>, Error> {
+    let settings = &loaded.settings;
+    let load = load(settings, &node_settings(settings, &agent.system, &agent.tools), &agent.tools);
+    let Asked { model, recorded, notices } = asked(choice, loaded, env, load)?;
+    agent.node.set_model(model.info().clone());
+    agent.model = model;
+    agent.recorded = recorded;
+    agent.session.set_price(choice.info.price);
+    agent.session.append_model(&choice.info.origin)?;
+    Ok(notices)
+}
+
+/// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs.
+///
+/// # Errors
+///
+/// As [`switch`], but for the session.
+pub fn answering(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
+    let settings = &loaded.settings;
+    // The task has the tools that run; these weigh as much.
+    let tools = toolbox(loaded, env, &Arc::new(workspace(loaded, env)?), &Arc::default(), Mask::default())?;
+    let load = load(settings, &node_settings(settings, &system(settings, &tools), &tools), &tools);
+    asked(choice, loaded, env, load).map(|Asked { model, recorded: _, notices }| (model, notices))
+}
+
+/// A model, and what belongs to it.
+pub(super) struct Asked {
+    pub(super) model: Arc<dyn Model>,
+    /// The results that a record holds.
+    pub(super) recorded: Option<Results>,
+    /// What a person should know.
+    pub(super) notices: Vec<Notice>,
+}
+
+/// Makes the model of a choice, for requests that hold `load` besides the conversation.
+///
+/// # Errors
+///
+/// Usage for settings that cannot be used, provider for a model that cannot be asked or has no room.
+pub(super) fn asked(choice: &Choice, loaded: &Loaded, env: &Env, load: Load) -> Result<Asked, Error> {
+    let (model, recorded, of_network) = match choice.api {
+        Api::Replay => {
+            let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
+            let model: Arc<dyn Model> = Arc::new(Replay::new(choice.info.clone(), replies).at(choice.pace));
+            (model, Some(results), None)
+        }
+        Api::OpenaiCompletions | Api::OpenaiResponses | Api::AnthropicMessages | Api::GoogleGenerativeAi => {
+            let (model, notice) = connected(choice, loaded, env)?;
+            (model, None, notice)
+        }
+    };
+    let unfit = fit::check(choice, load)?;
+    let notices = choice.notices.iter().cloned().chain(of_network).chain(unfit).chain(unpriced(choice, loaded));
+    Ok(Asked { model, recorded, notices: notices.collect() })
+}
+
+fn connected(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Option<Notice>), Error> {
+    let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
+    // On the other wires nobody is known to write calls as text.
+    compat.text_calls &= choice.api == Api::OpenaiCompletions;
+    compat
+        .apply(&choice.compat)
+        .map_err(|problem| Error::usage(format!("providers.{}.compat: {problem}", choice.provider)))?;
+    let Network { options, notice } = network(loaded, env, &choice.provider, &choice.base_url)?;
+    let endpoint = Endpoint {
+        info: choice.info.clone(),
+        api: choice.api,
+        base_url: choice.base_url.clone(),
+        key: choice.key.as_ref().map(|key| key.expose().to_owned()),
+        headers: choice.headers.clone(),
+        compat,
+    };
+    let model = connect(endpoint, &options).map_err(|error| Error::provider(error.to_string()))?;
+    Ok((model, notice))
+}
+
+/// What to say where a budget cannot be kept.
+fn unpriced(choice: &Choice, loaded: &Loaded) -> Option<Notice> {
+    let is_unknown = loaded.settings.max_cost.is_some() && choice.info.price.is_none();
+    let text = || format!("The price of {} is unknown, so that max_cost stops nothing.", choice.model);
+    is_unknown.then(|| Notice::new(NoticeCode::Config, text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::product::config::tests::two;
+    use serde_json::json;
+
+    #[test]
+    fn a_model_chosen_while_a_task_runs_is_judged_as_at_the_start() {
+        let world = two(&json!({"max_cost": 1}));
+        let (loaded, mut choice) = (world.load(), world.choose().unwrap());
+        choice.info.price = None;
+        choice.notices.push(Notice::new(NoticeCode::Config, "It ends."));
+        choice.info.window = Some(1_000_000);
+        let (_, notices) = answering(&choice, &loaded, &world.env).unwrap();
+        let texts: Vec<_> = notices.into_iter().map(|notice| notice.text).collect();
+        assert_eq!(texts, ["It ends.", "The price of test-model is unknown, so that max_cost stops nothing."]);
+        choice.info.window = Some(2_000);
+        let error = answering(&choice, &loaded, &world.env).err().unwrap();
+        assert!(error.to_string().contains("the window of test-model holds 2,000"), "{error}");
+    }
+}
