@@ -2,6 +2,8 @@
 //!
 //! Asks nobody; reads the one file of certificates that is named.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -75,11 +77,31 @@ pub fn ca_file<'a>(loaded: &'a Loaded, provider: &str) -> Option<(String, &'a st
     own.or_else(|| loaded.settings.http.ca_file.as_deref().map(|path| ("http.ca_file".to_owned(), path)))
 }
 
+/// More than the certificates of any system together, in bytes.
+const MOST_CERTIFICATES: u64 = 16 << 20;
+
+/// What a file of certificates holds.
+///
+/// # Errors
+///
+/// It cannot be read, is no regular file, or too large: a device would never end, and a pipe may never begin.
+pub fn read_certificates(path: &Path) -> io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_CERTIFICATES + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MOST_CERTIFICATES {
+        true => Err(io::Error::other("it is larger than 16 MB, which no file of certificates is")),
+        false => Ok(bytes),
+    }
+}
+
 /// A file that the settings name must be there; one that only the environment names is told about.
 fn authorities(loaded: &Loaded, env: &Env, provider: &str) -> Result<(Authorities, Option<Notice>), Error> {
     let read = |path: &str| {
         let path = env.absolute(Path::new(path));
-        (std::fs::read(&path), path.display().to_string())
+        (read_certificates(&path), path.display().to_string())
     };
     if let Some((setting, path)) = ca_file(loaded, provider) {
         let (bytes, path) = read(path);
@@ -128,6 +150,9 @@ mod tests {
         let error = network(&missing.load(), &missing.env, "x", https).unwrap_err().to_string();
         assert!(error.starts_with("providers.x.ca_file: cannot read /none.pem: "), "{error}");
         assert!(network(&missing.load(), &missing.env, "x", "http://h/v1").is_ok(), "nobody needs it");
+        let endless = World::new().var("SSL_CERT_FILE", "/dev/zero");
+        let told = network(&endless.load(), &endless.env, "x", https).unwrap().notice.unwrap().text;
+        assert!(told.contains("SSL_CERT_FILE: cannot read /dev/zero: it is no regular file"), "{told}");
         let stale = World::new().var("SSL_CERT_FILE", "/none.pem");
         let told = network(&stale.load(), &stale.env, "x", https).unwrap();
         assert!(told.notice.unwrap().text.contains("SSL_CERT_FILE: cannot read /none.pem"));

@@ -14,7 +14,7 @@ use crate::product::config::mask::without_password;
 use crate::product::config::presets::{Preset, preset};
 use crate::product::error::Error;
 use crate::product::provider::check::{Checked, Verdict};
-use crate::product::provider::network::{CERTIFICATE_FOLDER, CERTIFICATES};
+use crate::product::provider::network::{CERTIFICATE_FOLDER, CERTIFICATES, read_certificates};
 use crate::product::tool::save;
 
 /// The variables that send requests through a proxy.
@@ -64,7 +64,7 @@ pub(super) fn certificates(loaded: &Loaded, env: &Env) -> Section {
     let variable = env.var(CERTIFICATES).map(|path| (CERTIFICATES.to_owned(), path));
     for (name, path) in named.into_iter().chain(own).chain(variable) {
         let path = env.absolute(Path::new(path));
-        let state = match std::fs::read(&path) {
+        let state = match read_certificates(&path) {
             Err(error) => format!("cannot be read: {}; unset {name}, or mend the path", save::words(&error)),
             Ok(bytes) => match read(&bytes) {
                 Ok(all) if all.len() == 1 => "1 certificate".to_owned(),
