@@ -120,11 +120,13 @@ fn login(
     // Before anybody types: a file that does not parse takes nothing.
     store::readable(&loaded.paths.config_dir)?;
     let is_local = preset(name).is_some_and(Preset::is_local);
-    if is_local && !wants_key(loaded, env, name, stop.cancel())? {
+    if is_local
+        && check == Check::Server
+        && let Some(why) = wants_none(loaded, env, name, stop.cancel())?
+    {
         if stop.cancel().is_cancelled() {
             return Ok(stopped(stop));
         }
-        let why = "it is a server on this machine and needs no key; nothing is kept";
         return written(writeln!(out, "{name}: {why}").map(|()| DONE));
     }
     let key = match ask(&format!("key for {name} (it is not shown while you type): "))? {
@@ -173,11 +175,15 @@ fn login(
     })())
 }
 
-/// Whether a server on this machine refuses to answer without a key; one that is not there wants none.
-fn wants_key(loaded: &Loaded, env: &Env, name: &str, cancel: &Cancel) -> Result<bool, Error> {
+/// Why a server on this machine gets no key; `None` if it refuses to answer without one.
+fn wants_none(loaded: &Loaded, env: &Env, name: &str, cancel: &Cancel) -> Result<Option<String>, Error> {
     Ok(match judge(loaded, env, name, None, cancel)? {
-        Judged::Refused(_) => true,
-        Judged::Accepted(_) | Judged::Unknown(_) => false,
+        Judged::Refused(_) => None,
+        Judged::Accepted(_) => Some("it is a server on this machine and needs no key; nothing is kept".to_owned()),
+        Judged::Unknown(why) => Some(format!(
+            "it is a server on this machine, which usually needs no key; nothing is kept, since it could not be asked: \
+             {why} (`agent auth login {name} --no-check` keeps one all the same)"
+        )),
     })
 }
 

@@ -139,6 +139,17 @@ fn a_name_that_needs_no_key_is_told_so() {
     let closed = world(&server("k-right", "401 Unauthorized"));
     assert!(login(&closed, "ollama", "k-right").code.is_ok(), "a server may be set up to want one");
     assert_eq!(kept(&closed)["ollama"]["key"], "k-right");
+    let absent = world("http://127.0.0.1:9/v1");
+    let ran = login(&absent, "ollama", "k");
+    assert!(
+        ran.code.is_ok() && ran.out.contains("could not be asked") && ran.out.contains("--no-check"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(kept(&absent), Value::Null);
+    let unchecked = Action::Login { name: "ollama".to_owned(), check: Check::Nobody };
+    assert!(run_with(&absent, &unchecked, &Typed::Line(Secret::new("k-kept"))).code.is_ok());
+    assert_eq!(kept(&absent)["ollama"]["key"], "k-kept");
     assert!(login(&open, "replay", "k").out.contains("needs no key"));
     let error = login(&open, "antropic", "k").code.unwrap_err();
     assert!(error.kind == Kind::Usage && error.hints[0].contains("`anthropic`"), "{error}");
