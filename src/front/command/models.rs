@@ -13,7 +13,7 @@ use crate::base::text::width::width;
 use crate::product::catalogue::{self, Cost};
 use crate::product::error::Error;
 use crate::product::provider::facts::Facts;
-use crate::product::provider::listing::{Listing, Locked};
+use crate::product::provider::listing::{Listing, Locked, Scope};
 use crate::product::provider::{Listed, Place};
 
 /// What is not known.
@@ -56,14 +56,18 @@ fn complain(listing: &Listing, none_fits: bool, err: &mut dyn Write) -> io::Resu
         writeln!(err, "notice: no model would be asked now: {}", visible::line(why))?;
     }
     if none_fits {
-        writeln!(err, "notice: no model fits; --all looks at providers without a key, too")?;
+        let more = match listing.scope {
+            Scope::Usable => "; --all looks at providers without a key, too",
+            Scope::All => "",
+        };
+        writeln!(err, "notice: no model fits{more}")?;
     }
     Ok(())
 }
 
 /// One value; fields are only added.
 fn value(listing: &Listing, models: &[&Listed]) -> Value {
-    let Listing { models: all, locked, problems, nobody } = listing;
+    let Listing { models: all, locked, problems, nobody, scope: _ } = listing;
     let now = all.iter().find(|model| model.is_current);
     let locked = locked.iter().map(
         |Locked { provider, variable, models }| json!({"provider": provider, "variable": variable, "models": models}),
@@ -156,7 +160,10 @@ fn below(listing: &Listing, models: &[&Listed]) -> String {
         ));
     }
     if !listing.locked.is_empty() {
-        text.push_str("\nWith a key there would be more; --all lists them:\n");
+        text.push_str(match listing.scope {
+            Scope::Usable => "\nWith a key there would be more; --all lists them:\n",
+            Scope::All => "\nThese have no key:\n",
+        });
     }
     for Locked { provider, variable, models } in &listing.locked {
         let models = if *models == 0 { "its models".to_owned() } else { count(*models as u64, "model") };

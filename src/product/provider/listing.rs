@@ -12,6 +12,7 @@ use super::{Wanted, base_url, wire};
 use crate::base::env::Env;
 use crate::model::provider::compat::Compat;
 use crate::model::{Api, ModelInfo};
+use crate::product::auth::secret::Secret;
 use crate::product::catalogue;
 use crate::product::config::layer::Values;
 use crate::product::config::naming::{REPLAY, id_of, models, own_providers, provider_named};
@@ -73,9 +74,10 @@ pub enum Servers {
 }
 
 /// Which providers' catalogues are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
     /// Those of providers that have a key.
+    #[default]
     Usable,
     /// All.
     All,
@@ -103,6 +105,8 @@ pub struct Listing {
     pub problems: Vec<String>,
     /// Why no model would be asked if a task began now.
     pub nobody: Option<String>,
+    /// How far was looked.
+    pub scope: Scope,
 }
 
 /// The models that can be asked, as [`listing`] finds them.
@@ -114,7 +118,7 @@ pub fn listed(loaded: &Loaded, env: &Env, servers: Servers) -> Vec<Listed> {
 pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Listing {
     let values = &loaded.values;
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).chain(own_providers(values)).collect();
-    let mut listing = Listing::default();
+    let mut listing = Listing { scope, ..Listing::default() };
     let mut addresses = BTreeMap::new();
     for name in &names {
         match base_url(values, &plain(name)) {
@@ -123,16 +127,18 @@ pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Li
         }
         listing.problems.extend(problems(values, name));
     }
-    let asked: Vec<(&str, &str)> = match servers {
+    let asked: Vec<(&str, &str, Option<Secret>)> = match servers {
         Servers::Left => Vec::new(),
         Servers::Asked => {
             let here = addresses.iter().filter(|(_, address)| probe::is_here(address));
-            here.map(|(name, address)| (*name, address.as_str())).collect()
+            here.map(|(name, address)| (*name, address.as_str(), key_of(loaded, env, name))).collect()
         }
     };
-    let answers = probe::list_all(&asked.iter().map(|(_, address)| *address).collect::<Vec<_>>(), probe::PROBE_BUDGET);
+    let with_keys: Vec<_> =
+        asked.iter().map(|(_, address, key)| (*address, key.as_ref().map(Secret::expose))).collect();
+    let answers = probe::list_all(&with_keys, probe::PROBE_BUDGET);
     let mut live = BTreeMap::new();
-    for ((name, address), answer) in asked.iter().zip(answers) {
+    for ((name, address, _), answer) in asked.iter().zip(answers) {
         match answer {
             Ok(ids) => drop(live.insert(*name, ids)),
             // That nobody has started a server of the usual places is not worth a word.
@@ -144,14 +150,17 @@ pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Li
         }
     }
     let current = match wanted_with(loaded, env, || first(&live)) {
-        Ok(wanted) => model_of(values, wanted, &live, &addresses),
+        Ok(wanted) => {
+            let key = asked.iter().find(|(name, ..)| *name == wanted.provider).and_then(|(.., key)| key.as_ref());
+            model_of(values, wanted, &live, &addresses, key.map(Secret::expose))
+        }
         Err(error) => {
             listing.nobody = Some(error.to_string());
             None
         }
     };
     for name in names {
-        listing.provider(loaded, env, name, live.get(name), current.as_ref(), scope);
+        listing.provider(loaded, env, name, live.get(name), current.as_ref());
     }
     listing
 }
@@ -165,17 +174,16 @@ impl Listing {
         name: &str,
         live: Option<&Vec<String>>,
         current: Option<&(String, String)>,
-        scope: Scope,
     ) {
         let values = &loaded.values;
         let mut found: Vec<(&str, Place)> =
             models(values, name).filter_map(id_of).map(|id| (id, Place::Config)).collect();
         let known = preset(name);
-        let is_open = has_key(loaded, env, name);
+        let is_open = matches!(look(loaded, env, name), Found::Key { .. });
         if let Some(Preset { name, variable: Some(variable), .. }) = known.filter(|_| !is_open) {
             self.locked.push(Locked { provider: name, variable, models: catalogue::all(name).count() });
         }
-        if is_open || scope == Scope::All {
+        if is_open || self.scope == Scope::All {
             found.extend(catalogue::all(name).map(|known| (known.id, Place::Catalogue)));
             found.extend(known.and_then(|preset| preset.model).map(|id| (id, Place::Preset)));
         }
@@ -203,11 +211,19 @@ fn plain(name: &str) -> Wanted {
     Wanted { provider: name.to_owned(), model: None, run_keys: RunKeys::No }
 }
 
-/// Whether a provider has a key, one that came with the command for whoever is named included.
-fn has_key(loaded: &Loaded, env: &Env, name: &str) -> bool {
+/// Where a provider has a key, one that came with the command for whoever is named included.
+fn look(loaded: &Loaded, env: &Env, name: &str) -> Found {
     let is_named = provider_named(&loaded.values).is_some_and(|(named, _)| named == name);
     let run_keys = if is_named { RunKeys::Apply } else { RunKeys::No };
-    matches!(key::look(loaded, env, name, run_keys), Found::Key { .. })
+    key::look(loaded, env, name, run_keys)
+}
+
+/// A provider's key, where no command has to be run for it.
+fn key_of(loaded: &Loaded, env: &Env, name: &str) -> Option<Secret> {
+    match look(loaded, env, name) {
+        Found::Key { key, place: _ } => key,
+        Found::Nowhere { .. } => None,
+    }
 }
 
 /// What is wrong with a provider's entry.
@@ -247,6 +263,7 @@ fn model_of(
     wanted: Wanted,
     live: &BTreeMap<&str, Vec<String>>,
     addresses: &BTreeMap<&str, String>,
+    key: Option<&str>,
 ) -> Option<(String, String)> {
     let Wanted { provider, model, run_keys: _ } = wanted;
     if provider == REPLAY {
@@ -261,7 +278,7 @@ fn model_of(
         let models = live.get(name)?;
         let address = addresses.get(name)?;
         if name == "ollama" {
-            return probe::first_with_tools(address, models, probe::PROBE_BUDGET);
+            return probe::first_with_tools(address, key, models, probe::PROBE_BUDGET);
         }
         models.first().cloned()
     };

@@ -94,16 +94,17 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
         return replay(env, wanted);
     }
     let Server { api, base_url, headers, compat, wants_key, local, own } = server(values, wanted)?;
+    let key = key::find(loaded, env, wanted, wants_key, cancel)?;
+    let shown = key.as_ref().map(Secret::expose);
     let model = match &wanted.model {
         Some(model) => model.clone(),
-        None => default_model(values, name, &base_url)?,
+        None => default_model(values, name, &base_url, shown)?,
     };
-    let key = key::find(loaded, env, wanted, wants_key, cancel)?;
     let facts = Facts::for_start(values, name, &model);
     let notices = ended(&facts, &model).into_iter().collect();
     let mut info = facts.info(name, &model);
     let served = asks_server(local, api, &info)
-        .then(|| served::ask(name, &base_url, &model, key.as_ref().map(Secret::expose), served::ASK_BUDGET))
+        .then(|| served::ask(name, &base_url, &model, shown, served::ASK_BUDGET))
         .flatten();
     if let Some(served) = &served {
         complete(&mut info, served, models(values, name).find(|entry| id_of(entry) == Some(&model)));
@@ -268,15 +269,16 @@ fn headers(values: &Values, name: &str) -> Vec<(String, String)> {
     headers
 }
 
-fn default_model(values: &Values, name: &str, base_url: &str) -> Result<String, Error> {
+/// `key` is shown to a server of this machine that has to be asked.
+fn default_model(values: &Values, name: &str, base_url: &str, key: Option<&str>) -> Result<String, Error> {
     let known = preset(name).and_then(|preset| preset.model).map(str::to_owned);
     if let Some(model) = known.or_else(|| models(values, name).find_map(id_of).map(str::to_owned)) {
         return Ok(model);
     }
-    let why = match probe::list(base_url, probe::LIST_BUDGET) {
+    let why = match probe::list(base_url, key, probe::LIST_BUDGET) {
         Ok(models) => {
             let first = match name {
-                "ollama" => probe::first_with_tools(base_url, &models, probe::LIST_BUDGET),
+                "ollama" => probe::first_with_tools(base_url, key, &models, probe::LIST_BUDGET),
                 _ => models.first().cloned(),
             };
             match first {

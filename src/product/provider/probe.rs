@@ -34,7 +34,7 @@ pub fn probe(servers: &[(&str, &str)], budget: Duration) -> Option<Server> {
         let asked: Vec<_> = servers
             .iter()
             .map(|&(provider, base_url)| {
-                let list = scope.spawn(move || list_until(base_url, deadline).unwrap_or_default());
+                let list = scope.spawn(move || list_until(base_url, None, deadline).unwrap_or_default());
                 (provider, list)
             })
             .collect();
@@ -44,39 +44,40 @@ pub fn probe(servers: &[(&str, &str)], budget: Duration) -> Option<Server> {
     })
 }
 
-/// Asks all of these addresses at once; what each lists within `budget`, or why it does not, in their order.
-pub fn list_all(addresses: &[&str], budget: Duration) -> Vec<Result<Vec<String>, String>> {
+/// Asks all of these addresses at once, each with the key that its server may want; what each lists within `budget`, or
+/// why it does not, in their order.
+pub fn list_all(addresses: &[(&str, Option<&str>)], budget: Duration) -> Vec<Result<Vec<String>, String>> {
     let deadline = Instant::now() + budget;
     std::thread::scope(|scope| {
-        let ask = |&address: &&str| {
-            let address = address.to_owned();
-            scope.spawn(move || list_until(&address, deadline))
+        let ask = |&(address, key): &(&str, Option<&str>)| {
+            let (address, key) = (address.to_owned(), key.map(str::to_owned));
+            scope.spawn(move || list_until(&address, key.as_deref(), deadline))
         };
         let asked: Vec<_> = addresses.iter().map(ask).collect();
         asked.into_iter().map(|list| list.join().unwrap_or_else(|_| Err("it could not be asked".to_owned()))).collect()
     })
 }
 
-/// The models a server lists.
+/// The models a server lists, asked with `key`.
 ///
 /// # Errors
 ///
 /// Why it could not be asked: not of this machine, not plain HTTP, silent, or with an answer that is no list.
-pub fn list(base_url: &str, budget: Duration) -> Result<Vec<String>, String> {
-    list_until(base_url, Instant::now() + budget)
+pub fn list(base_url: &str, key: Option<&str>, budget: Duration) -> Result<Vec<String>, String> {
+    list_until(base_url, key, Instant::now() + budget)
 }
 
-fn list_until(base_url: &str, deadline: Instant) -> Result<Vec<String>, String> {
-    let address = Address::parse(base_url)?;
+fn list_until(base_url: &str, key: Option<&str>, deadline: Instant) -> Result<Vec<String>, String> {
+    let address = Address::parse(base_url)?.with_key(key);
     let answer = address.ask("GET", &format!("{}/models", address.path), "", deadline)?;
     let entries = answer.get("data").and_then(Value::as_array).ok_or("its answer is no list of models")?;
     Ok(entries.iter().filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned)).collect())
 }
 
 /// The first model of an Ollama server that can call tools; the first of all if none says so.
-pub fn first_with_tools(base_url: &str, models: &[String], budget: Duration) -> Option<String> {
+pub fn first_with_tools(base_url: &str, key: Option<&str>, models: &[String], budget: Duration) -> Option<String> {
     let deadline = Instant::now() + budget;
-    let address = Address::parse(base_url).ok();
+    let address = Address::parse(base_url).ok().map(|address| address.with_key(key));
     let able = models.iter().take(MAX_ASKED).find(|model| {
         let body = json!({"model": model}).to_string();
         let answer = address.as_ref().and_then(|address| address.ask("POST", "/api/show", &body, deadline).ok());
@@ -254,7 +255,7 @@ pub(super) mod tests {
         assert!(started.elapsed() < Duration::from_secs(2));
         for bad in ["https://localhost/v1", "http://example.org/v1", "http://192.168.0.1:80", "http://127.0.0.1:x", ""]
         {
-            assert!(list(bad, PROBE_BUDGET).is_err() && !is_here(bad), "{bad}");
+            assert!(list(bad, None, PROBE_BUDGET).is_err() && !is_here(bad), "{bad}");
         }
         assert!(is_here("http://[::1]:8080/v1") && is_here("http://127.0.0.2"));
     }
@@ -270,7 +271,7 @@ pub(super) mod tests {
             })
         });
         let models = ["embedder".to_owned(), "able".to_owned()];
-        assert_eq!(first_with_tools(&address, &models, LIST_BUDGET).as_deref(), Some("able"));
-        assert_eq!(first_with_tools(&address, &models[..1], LIST_BUDGET).as_deref(), Some("embedder"));
+        assert_eq!(first_with_tools(&address, None, &models, LIST_BUDGET).as_deref(), Some("able"));
+        assert_eq!(first_with_tools(&address, None, &models[..1], LIST_BUDGET).as_deref(), Some("embedder"));
     }
 }

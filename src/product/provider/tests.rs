@@ -288,6 +288,23 @@ fn everything_that_can_be_asked_is_listed() {
 }
 
 #[test]
+fn a_server_of_this_machine_is_asked_for_its_models_with_its_key() {
+    use super::listing::{Scope, listing};
+    use super::probe::tests::{ok, serve};
+    let address = serve(|_, whole| match whole.contains("\r\nAuthorization: Bearer k-mine\r\n") {
+        true => ok(r#"{"data": [{"id": "served"}]}"#),
+        false => "HTTP/1.1 401 Unauthorized\r\n\r\n".to_owned(),
+    });
+    let entry = json!({"base_url": address, "api_key": "k-mine"});
+    let world = World::new().user(&json!({"provider": "vllm", "providers": {"vllm": entry}}));
+    assert_eq!(world.choose().unwrap().model, "served");
+    let listing = listing(&world.load(), &world.env, Servers::Asked, Scope::Usable);
+    let rows = listing.models.iter().filter(|model| model.provider == "vllm");
+    let rows: Vec<_> = rows.map(|model| (model.id.as_str(), model.from, model.is_current)).collect();
+    assert_eq!(rows, [("served", Place::Server, true)]);
+}
+
+#[test]
 fn the_list_knows_who_would_be_asked() {
     let current = |world: &World| {
         let listed = listed(&world.load(), &world.env, Servers::Left);

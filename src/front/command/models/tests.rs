@@ -37,6 +37,10 @@ fn providers_without_a_key_are_summed_up() {
     assert!(shown.lines().any(|line| line.contains("xai") && line.ends_with("XAI_API_KEY")), "{shown}");
     assert!(!shown.contains("GROQ_API_KEY") && !shown.contains("k-groq") && !shown.contains("k-mock"));
     let all = printed(&world, Scope::All, None, Form::Text).1;
+    assert!(shown.contains("--all lists them") && all.contains("These have no key") && !all.contains("--all"), "{all}");
+    let none = |scope| printed(&world, scope, Some("no-such-model"), Form::Text);
+    assert!(none(Scope::Usable).2.contains("--all looks"));
+    assert_eq!(none(Scope::All), (NO, String::new(), "notice: no model fits\n".to_owned()));
     assert!(all.contains("xai/grok") && all.contains("XAI_API_KEY") && all.contains("openrouter/anthropic/"), "{all}");
 }
 
