@@ -294,15 +294,8 @@ impl Loaded {
             if held.source.rank() < Source::USER || name == "sandbox.mode" {
                 continue;
             }
-            match held.key.name {
-                "model" if naming::specs(&held.value).nth(1).is_some() => {
-                    idle.push("model (all but the first)".to_owned());
-                }
-                "providers.*.compat" if held.value.get("text_calls").is_some() => {
-                    idle.push(format!("{name}.text_calls"));
-                }
-                _ if !held.key.is_built => idle.push(name),
-                _ => {}
+            if !held.key.is_built {
+                idle.push(name);
             }
         }
         if idle.is_empty() {
