@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Call, Host, MODEL, PROVIDER, Wire, calls, say};
+use crate::support::{Call, Host, MODEL, PROVIDER, Reply, Role, Wire, calls, say};
 
 /// Eight by eight pixels.
 const PNG: &[u8] = include_bytes!("../corpus/pictures/interlaced.png");
@@ -117,5 +117,47 @@ fn a_model_that_sees_nothing_is_told_what_was_there() {
         assert_eq!(pictures(&host, 1), [""; 0]);
         let result = host.request(1).result("c1").to_owned();
         assert!(result.contains("a PNG picture, 8×8 px") && result.contains("does not see pictures"), "{result}");
+    }
+}
+
+/// What servers were seen to answer to a picture they do not take, on each wire.
+fn refusals() -> Vec<(Wire, u16, Value)> {
+    let chat = |message: &str| json!({"error": {"message": message, "type": "invalid_request_error", "code": null}});
+    let google = |message: &str| json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}});
+    let no_projector = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+    let unsupported = "You uploaded an unsupported image. Please make sure your image is valid.";
+    let unprocessed = json!({"type": "invalid_request_error", "message": "Could not process image"});
+    vec![
+        (Wire::Chat, 500, json!({"error": {"code": 500, "message": no_projector, "type": "server_error"}})),
+        (Wire::Chat, 400, chat("messages[1]: unknown variant `image_url`, expected `text` at line 1 column 679289")),
+        (Wire::Responses, 400, json!({"error": {"message": unsupported, "code": "invalid_image_format"}})),
+        (Wire::Anthropic, 400, json!({"type": "error", "error": unprocessed, "request_id": "req_1"})),
+        (Wire::Gemini, 400, google("Unable to process input image. Please retry or report in https://x.")),
+        (Wire::Gemini, 400, google("Request contains an invalid argument.")),
+    ]
+}
+
+#[test]
+fn a_refused_picture_is_left_out_told_once_and_never_sent_again() {
+    for (wire, status, refusal) in refusals() {
+        let host = seeing(wire);
+        host.server.allow_changed_prefix();
+        let refused = Reply::body(status, "application/json", &refusal.to_string());
+        let read = Call::new("c1", "read_file", json!({"path": "a.png"}));
+        host.script([refused, say("I saw none."), calls([read]), say("Nor now.")]);
+        let run = host.task("look").with(&["--image", "a.png"]).run().ok();
+        assert_eq!((pictures(&host, 0).len(), pictures(&host, 1)), (1, vec![]), "{refusal}");
+        let stub = "a picture was here (image/png 8×8); it was refused by the provider";
+        assert!(host.request(1).said(Role::User).concat().contains(stub), "{refusal}");
+        let told = run.notices("retry");
+        assert!(told.len() == 1 && told[0]["text"].as_str().unwrap().contains("left out from now on"), "{told:?}");
+
+        let again = host.task("and again @a.png").with(&["-c"]).run().ok();
+        for request in 2..4 {
+            assert_eq!(pictures(&host, request), [""; 0], "{refusal}");
+            assert!(host.request(request).said(Role::User).concat().contains(stub), "{refusal}");
+        }
+        assert!(host.request(3).result("c1").contains(stub), "{refusal}");
+        assert!(again.notices("retry").is_empty());
     }
 }

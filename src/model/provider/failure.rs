@@ -154,6 +154,10 @@ impl Complaint {
             // Without a picture to leave out it is a failure like any other of the server.
             return (ErrorKind::Picture, status == 500);
         }
+        // Some have no more to say about a picture. Where there is none, this changes nothing.
+        if status == 400 && says(WORDLESS) {
+            return (ErrorKind::Picture, false);
+        }
         if limited {
             // What is used up for today does not come back by waiting.
             return (ErrorKind::RateLimit, !named(&[DAILY_QUOTA]));
@@ -205,6 +209,9 @@ const QUOTA_TEXTS: &[&str] = &[
     "out of credits",
     "spend limit",
     "spending limit",
+    // Anthropic's, of which the second comes as HTTP 429.
+    "specified api usage limits",
+    "required for long context requests",
 ];
 const CONTEXT_WORDS: &[&str] =
     &["context_length_exceeded", "context_window_exceeded", "exceed_context_size", "request_too_large"];
@@ -255,8 +262,10 @@ const SEAL_TEXTS: &[&str] = &[
 
 /// All codes of the responses wire about pictures hold it.
 const PICTURE_WORDS: &[&str] = &["image"];
+/// What is said of a picture without a word about it: by Google of one that it cannot read, by Groq's models without eyes.
+const WORDLESS: &[&str] = &["request contains an invalid argument", "content must be a string"];
 /// Words about a picture, and words of a refusal: one of each makes it likely that a picture is at fault.
-const PICTURE_NOUNS: &[&str] = &["image", "picture", "multimodal", "mmproj", "vision"];
+const PICTURE_NOUNS: &[&str] = &["image", "picture", "multimodal", "mmproj", "vision", "inline_data"];
 const PICTURE_REFUSALS: &[&str] = &[
     "could not process",
     "cannot process",
@@ -265,6 +274,7 @@ const PICTURE_REFUSALS: &[&str] = &[
     "not support",
     "unsupported",
     "not a valid",
+    "not valid",
     "invalid",
     "exceed",
     "too large",
@@ -277,6 +287,9 @@ const PICTURE_REFUSALS: &[&str] = &[
     "do not match",
     "must be one of",
     "only supports text",
+    "only supported by",
+    "unknown variant",
+    "is not a multimodal model",
 ];
 
 fn about_a_picture(text: &str) -> bool {
@@ -357,12 +370,17 @@ mod tests {
         (error.kind, error.retryable)
     }
 
+    fn openai(code: &str, message: &str) -> Value {
+        json!({"error": {"message": message, "type": "x", "code": code}})
+    }
+
+    fn anthropic(kind: &str, message: &str) -> Value {
+        json!({"type": "error", "error": {"type": kind, "message": message}})
+    }
+
     #[test]
     fn statuses_and_words_are_told_apart() {
-        use ErrorKind::{Auth, Context, InvalidRequest, Overload, Picture, RateLimit, Refused, Seal, Timeout};
-        let openai = |code: &str, message: &str| json!({"error": {"message": message, "type": "x", "code": code}});
-        let anthropic =
-            |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
+        use ErrorKind::{Auth, Context, InvalidRequest, Overload, RateLimit, Refused, Seal, Timeout};
         let table = [
             (401, openai("invalid_api_key", "Incorrect API key"), Auth, false),
             (403, openai("", "not for you"), Auth, false),
@@ -374,15 +392,16 @@ mod tests {
             (429, json!({"error": {"code": "1113", "message": "balance"}}), Auth, false),
             (429, openai("x", "too many tokens per minute"), RateLimit, true),
             (400, anthropic("invalid_request_error", "Your credit balance is too low"), Auth, false),
+            (
+                400,
+                anthropic("invalid_request_error", "You have reached your specified API usage limits. You will"),
+                Auth,
+                false,
+            ),
+            (429, anthropic("rate_limit_error", "Usage credits are required for long context requests."), Auth, false),
             (400, anthropic("invalid_request_error", "prompt is too long: 9 tokens > 8 maximum"), Context, false),
             (400, openai("context_length_exceeded", "x"), Context, false),
             (400, openai("", "The input token count (9) exceeds the maximum number"), Context, false),
-            (
-                400,
-                anthropic("invalid_request_error", "messages.0.content.1.image: Could not process image"),
-                Picture,
-                false,
-            ),
             (
                 400,
                 anthropic("invalid_request_error", "messages.1.content.0: Invalid `signature` in `thinking` block"),
@@ -455,6 +474,27 @@ mod tests {
         ];
         for (status, body, kind, retryable) in table {
             assert_eq!(judged(status, &body), (kind, retryable), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_picture_is_found_at_fault() {
+        let google = |message: &str| json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}});
+        let table = [
+            (400, anthropic("invalid_request_error", "messages.0.content.1.image: Could not process image")),
+            (400, openai("invalid_image_format", "You uploaded an unsupported image.")),
+            (400, google("Unable to process input image.")),
+            (400, openai("", "At most 0 image(s) may be provided in one prompt.")),
+            (400, google("Provided image is not valid.")),
+            (400, google("Request contains an invalid argument.")),
+            (400, openai("", "messages[1]: unknown variant `image_url`, expected `text` at line 1")),
+            (400, openai("", "messages[0].content must be a string")),
+            (400, openai("", "Qwen/Qwen3-8B is not a multimodal model")),
+            (400, openai("", "Invalid content type. image_url is only supported by certain models.")),
+            (200, json!({"type": "error", "code": "image_too_large", "message": "x"})),
+        ];
+        for (status, body) in table {
+            assert_eq!(judged(status, &body), (ErrorKind::Picture, false), "{status} {body}");
         }
     }
 
