@@ -1,8 +1,8 @@
 //! What goes on where a model fails: the next in line, asked with its own key.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Host, KEY, MODEL, PROVIDER, call, fail, say};
+use crate::support::{Call, Host, KEY, MODEL, PROVIDER, Request, Wire, call, calls, fail, say};
 
 /// Two providers at one server: the usual one, and `other`, with a key of its own; these models in line.
 fn in_line(host: &Host, models: &[&str]) {
@@ -84,4 +84,87 @@ fn a_wrong_key_is_no_outage() {
     host.script([fail(401, "no such key")]);
     let run = host.task("go").run().exits(4);
     assert!(run.notices("fallback").is_empty());
+}
+
+/// An id of a call as odd as servers of this wire may give it.
+fn odd_id(wire: Wire) -> &'static str {
+    match wire {
+        Wire::Chat | Wire::Responses | Wire::Anthropic => {
+            "functions.list_files:0|fc_an-id+longer/than=forty characters, and odd besides"
+        }
+        // What Google named goes back to it as it came.
+        Wire::Gemini => "list_files-0_an-id-that-is-longer-than-forty-characters",
+    }
+}
+
+/// A provider on each wire, all of them at one server; the usual one is `PROVIDER`, the others are called by their wire.
+fn on_all_wires(wire: Wire, model: Value) -> Host {
+    let host = Host::on(wire);
+    let providers: serde_json::Map<_, _> = Wire::ALL
+        .into_iter()
+        .map(|wire| {
+            let mut provider = host.provider("m");
+            provider["api"] = wire.api().into();
+            provider["base_url"] = host.server.base_url(wire).into();
+            (format!("on-{}", wire.api()), provider)
+        })
+        .collect();
+    host.config(json!({"model": model, "providers": providers, "http": {"max_retries": 0}}));
+    host.server.allow_changed_prefix();
+    host
+}
+
+/// Each call has an id its wire takes, and a result under that id.
+fn assert_ids(request: &Request) {
+    let made: Vec<&str> =
+        request.conversation.turns.iter().flat_map(|turn| &turn.calls).map(|call| call.id.as_str()).collect();
+    assert_eq!(made, request.answered(), "{:?}", request.wire);
+    let longest = match request.wire {
+        Wire::Chat => 40,
+        Wire::Responses | Wire::Anthropic | Wire::Gemini => 64,
+    };
+    let legal = |id: &&str| {
+        id.len() <= longest && id.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
+    };
+    assert!(made.iter().all(|id| legal(id)), "{:?}: {made:?}", request.wire);
+}
+
+#[test]
+fn a_model_on_another_wire_goes_on_without_the_reasoning_of_the_first() {
+    for wire in Wire::ALL {
+        for next in Wire::ALL {
+            let host = on_all_wires(wire, json!([MODEL, format!("on-{}/m", next.api())]));
+            let sealed = calls([Call::new(odd_id(wire), "list_files", json!({}))]).thought("Plan.", "SEAL-1");
+            host.script([sealed, fail(503, "busy"), say("done")]);
+            let run = host.task("go").with(&["--reasoning-effort", "high"]).run().ok();
+            assert_eq!((&run.result()["text"], run.notices("fallback").len()), (&json!("done"), 1));
+            let last = host.request(2);
+            assert_eq!((last.wire, last.model()), (next, "m"));
+            assert!(!last.mentions("SEAL-1") && !last.mentions("Plan."), "{wire:?} to {next:?}");
+            assert_ids(&last);
+        }
+    }
+}
+
+#[test]
+fn a_session_goes_from_wire_to_wire_and_back() {
+    for wire in Wire::ALL {
+        for other in Wire::ALL.into_iter().filter(|other| *other != wire) {
+            let host = on_all_wires(wire, json!(MODEL));
+            let step = |id: &str, seal: &str| calls([Call::new(id, "list_files", json!({}))]).thought("Plan.", seal);
+            host.script([step(odd_id(wire), "SEAL-A"), say("one"), step("b", "SEAL-B"), say("two"), say("three")]);
+            let effort = ["--reasoning-effort", "high"];
+            host.task("first").with(&effort).run().ok();
+            let model = format!("on-{}/m", other.api());
+            host.task("second").with(&["-c", "-m", &model]).with(&effort).run().ok();
+            host.task("third").with(&["-c", "-m", &format!("{PROVIDER}/{MODEL}")]).with(&effort).run().ok();
+            let wires: Vec<_> = (0..5).map(|number| host.request(number).wire).collect();
+            assert_eq!(wires, [wire, wire, other, other, wire]);
+            for (number, foreign) in [(2, "SEAL-A"), (3, "SEAL-A"), (4, "SEAL-B")] {
+                assert!(!host.request(number).mentions(foreign), "{wire:?}, {other:?}: {foreign} in {number}");
+                assert_ids(&host.request(number));
+            }
+            assert_eq!(host.request(4).prompt(), "third");
+        }
+    }
 }

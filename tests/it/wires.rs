@@ -79,6 +79,30 @@ fn signed_reasoning_goes_back_to_its_model_and_to_no_other() {
 }
 
 #[test]
+fn reasoning_whose_seal_is_refused_is_left_out_and_told_once() {
+    let google =
+        json!({"error": {"code": 400, "message": "Thought signature is not valid", "status": "INVALID_ARGUMENT"}});
+    let anthropic = json!({"type": "invalid_request_error", "message": "messages.1.content.0: Invalid `signature` in `thinking` block"});
+    let openai = json!({"code": "invalid_encrypted_content", "message": "The encrypted content for item rs_1 could not be verified."});
+    let refusals = [
+        (Wire::Responses, json!({ "error": openai })),
+        (Wire::Anthropic, json!({"type": "error", "error": anthropic})),
+        (Wire::Gemini, google),
+    ];
+    for (wire, refusal) in refusals {
+        let host = Host::on(wire);
+        host.server.allow_changed_prefix();
+        let thought = call("list_files", json!({})).thought("Plan.", "SEAL-1");
+        host.script([thought, Reply::body(400, "application/json", &refusal.to_string()), say("done")]);
+        let run = host.task("first").with(&["--reasoning-effort", "high"]).run().ok();
+        let told = run.notices("retry");
+        assert!(told.len() == 1 && told[0]["text"].as_str().unwrap().contains("without it"), "{told:?}");
+        assert!(host.request(1).mentions("SEAL-1") && !host.request(2).mentions("SEAL-1"), "{wire:?}");
+        assert_eq!((host.request(2).reasoning(), host.request(2).answered().len()), (vec![], 1), "{wire:?}");
+    }
+}
+
+#[test]
 fn usage_is_counted_alike() {
     for wire in Wire::ALL {
         let host = Host::on(wire);

@@ -71,7 +71,19 @@ pub fn read(body: &Value, problems: &mut Vec<String>) -> Conversation {
     if items(&body["contents"]).last().is_none_or(|content| content["role"] != "user") {
         problems.push("the conversation does not end with the user".into());
     }
+    number(&mut conversation.turns);
     conversation
+}
+
+/// Calls and results may come without an id; they belong together by their order.
+fn number(turns: &mut [Turn]) {
+    fn name<'a>(ids: impl Iterator<Item = &'a mut String>) {
+        for (number, id) in ids.filter(|id| id.is_empty()).enumerate() {
+            *id = format!("unnamed_{number}");
+        }
+    }
+    name(turns.iter_mut().flat_map(|turn| &mut turn.calls).map(|call| &mut call.id));
+    name(turns.iter_mut().flat_map(|turn| &mut turn.results).map(|result| &mut result.id));
 }
 
 /// A content as what tools returned, and what was said.
