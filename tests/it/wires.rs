@@ -103,6 +103,21 @@ fn reasoning_whose_seal_is_refused_is_left_out_and_told_once() {
 }
 
 #[test]
+fn a_summary_of_reasoning_that_is_not_granted_is_done_without() {
+    let refused = "Your organization must be verified to generate reasoning summaries. Please go to: https://x.";
+    let body = json!({"error": {"message": refused, "type": "invalid_request_error", "param": "reasoning.summary", "code": "unsupported_value"}});
+    let host = Host::on(Wire::Responses);
+    let refusal = Reply::body(400, "application/json", &body.to_string());
+    host.script([refusal, call("list_files", json!({})), say("done")]);
+    let run = host.task("hi").with(&["--reasoning-effort", "high"]).run().ok();
+    let summaries: Vec<Value> = (0..3).map(|number| host.request(number).body["reasoning"].clone()).collect();
+    let without = || json!({"effort": "high"});
+    assert_eq!(summaries, [json!({"effort": "high", "summary": "auto"}), without(), without()]);
+    let told = run.notices("retry");
+    assert!(told.len() == 1 && told[0]["text"].as_str().unwrap().contains("must be verified"), "{told:?}");
+}
+
+#[test]
 fn usage_is_counted_alike() {
     for wire in Wire::ALL {
         let host = Host::on(wire);

@@ -11,6 +11,7 @@ pub mod probe;
 mod proxy;
 mod tls;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -130,6 +131,8 @@ pub struct HttpModel {
     client: OnceLock<Result<Client, ModelError>>,
     /// Whether there may be a connection that is used again.
     answered: AtomicBool,
+    /// Whether the provider has refused to sum up what a model reasons.
+    unsummed: AtomicBool,
 }
 
 impl HttpModel {
@@ -145,16 +148,21 @@ impl HttpModel {
         let secrets = secrets(key.as_deref(), &headers);
         let headers = header_map(wire.headers(key.as_deref()), &headers)?;
         let via = options.proxy.choose(&url).map_err(invalid)?;
-        let (options, client, answered) = (options.clone(), OnceLock::new(), AtomicBool::new(false));
-        Ok(Self { info, wire, compat, url, secrets, headers, via, options, client, answered })
+        let (options, client) = (options.clone(), OnceLock::new());
+        let (answered, unsummed) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Self { info, wire, compat, url, secrets, headers, via, options, client, answered, unsummed })
     }
 
     async fn attempt(&self, request: &Request, deltas: Deltas<'_>) -> Result<Reply, ModelError> {
-        let body = self.wire.encode(request, &self.info, &self.compat)?;
+        let compat = self.compat();
+        let body = self.wire.encode(request, &self.info, &compat)?;
         let begun = Instant::now();
         let response = self.send(body, begun).await?;
         if !response.status().is_success() {
-            return Err(refusal(response, self.via.as_ref()).await);
+            let error = refusal(response, self.via.as_ref()).await;
+            let unsummed = compat.reasoning_summary.then(|| failure::without_summary(&error)).flatten();
+            self.unsummed.fetch_or(unsummed.is_some(), Ordering::Relaxed);
+            return Err(unsummed.unwrap_or(error));
         }
         errors::check_head(&response, &self.place())?;
         let mut hold = Hold::new(request, &self.compat);
@@ -220,6 +228,15 @@ impl HttpModel {
             let _ = timeout(LINGER, async { while let Ok(Some(_)) = response.chunk().await {} }).await;
         }
         stream.decoder.finish(deltas)
+    }
+
+    /// What the provider does differently, as far as it is known by now.
+    fn compat(&self) -> Cow<'_, Compat> {
+        if self.unsummed.load(Ordering::Relaxed) {
+            Cow::Owned(Compat { reasoning_summary: false, ..self.compat.clone() })
+        } else {
+            Cow::Borrowed(&self.compat)
+        }
     }
 
     fn place(&self) -> String {

@@ -341,6 +341,22 @@ pub fn one_line(text: &str) -> String {
     clean::line(&cut::ellipsis(text.trim(), MESSAGE_CHARS))
 }
 
+/// `OpenAI` sums up reasoning for verified organizations only, and refuses the request of any other. The same error, to be
+/// tried again at once without the wish for a summary; `None` for any other error.
+pub fn without_summary(error: &ModelError) -> Option<ModelError> {
+    if error.kind != ErrorKind::InvalidRequest || !error.message.contains(UNVERIFIED) {
+        return None;
+    }
+    let message = format!(
+        "{}; no summary is asked for from now on, nor in later runs with `reasoning_summary: false` in the provider's `compat`",
+        error.message.trim_end_matches('.')
+    );
+    Some(ModelError { message, retryable: true, retry_after: Some(Duration::ZERO), ..error.clone() })
+}
+
+/// Source: what `OpenAI`'s server answers, as reported in many issues of its clients.
+const UNVERIFIED: &str = "must be verified to generate reasoning summaries";
+
 /// The error of a stream that ended before the answer did.
 pub fn broke_off() -> ModelError {
     ModelError::new(ErrorKind::Network, "the stream broke off before the answer was complete")
@@ -534,6 +550,19 @@ mod tests {
         {
             assert_eq!(Complaint::find(&body), None, "{body}");
         }
+    }
+
+    #[test]
+    fn only_the_refusal_of_a_summary_is_worth_asking_without_one() {
+        let refused = "Your organization must be verified to generate reasoning summaries. Please go to: https://x.";
+        let body = json!({"error": {"message": refused, "param": "reasoning.summary", "code": "unsupported_value"}});
+        let error = Complaint { status: Some(400), ..Complaint::find(&body).unwrap() }.error();
+        assert_eq!((error.kind, error.retryable), (ErrorKind::InvalidRequest, false));
+        let again = without_summary(&error).unwrap();
+        assert_eq!((again.kind, again.retryable, again.retry_after), (error.kind, true, Some(Duration::ZERO)));
+        assert!(again.message.contains("verified") && again.message.contains("`reasoning_summary: false`"), "{again}");
+        let other = ModelError::new(ErrorKind::InvalidRequest, "HTTP 400: no such parameter: reasoning.summary");
+        assert_eq!(without_summary(&other), None);
     }
 
     #[test]
