@@ -189,9 +189,7 @@ impl Node {
         if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) {
             return self.finish(End::MaxTurns, effects);
         }
-        if let (Some(most), Some(cost)) = (self.settings.max_cost, self.task.cost)
-            && cost >= most
-        {
+        if self.is_spent() {
             return self.finish(End::Cost, effects);
         }
         effects.push(Effect::Emit(self.turn_started(self.task.turns)));

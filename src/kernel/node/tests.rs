@@ -188,6 +188,10 @@ fn turns_and_money_end_a_task_before_the_next_request() {
     let effects = paid.step(Input::Prepared(vec![Err("no".into())]));
     assert_eq!(outcome(&effects).expect("the end").end, End::Cost);
     assert_eq!(outcome(&effects).expect("the end").cost, Some(2.0));
+
+    paid.step(Input::Submitted(Message::user("go")));
+    let effects = paid.step(answered(vec![], usage));
+    assert_eq!(outcome(&effects).expect("an empty answer is paid, too").end, End::Cost);
 }
 
 fn answered(content: Vec<AssistantPart>, usage: Usage) -> Input {

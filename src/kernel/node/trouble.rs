@@ -4,7 +4,7 @@
 use super::words::{self, trouble};
 use super::{Effects, Node, Phase, notice};
 use crate::base::text::numbers;
-use crate::kernel::effect::Effect;
+use crate::kernel::effect::{Effect, End};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::retry::{self, Decision, Retries};
 use crate::model::ModelInfo;
@@ -19,6 +19,11 @@ impl Node {
         self.task.usage += *usage;
         self.task.cost = self.task.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
         cost
+    }
+
+    /// Whether the task has cost what it may.
+    pub(super) fn is_spent(&self) -> bool {
+        self.settings.max_cost.zip(self.task.cost).is_some_and(|(most, cost)| cost >= most)
     }
 
     /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.
@@ -96,6 +101,10 @@ impl Node {
         dice: f64,
         effects: &mut Effects,
     ) -> Phase {
+        // Empty answers are paid as well.
+        if self.is_spent() {
+            return self.finish(End::Cost, effects);
+        }
         if self.mended(error, shown, effects) {
             effects.push(Effect::Ask(choice));
             return Phase::Asking { choice, retries };
