@@ -170,6 +170,8 @@ impl Complaint {
         }
         match status {
             408 => (ErrorKind::Timeout, true),
+            // Groq's word for a call that its own reading of the model's words could not make sense of: it may yet.
+            400 if named(&["tool_use_failed"]) => (ErrorKind::InvalidRequest, true),
             504 if spelled(&["deadline_exceeded"]) => (ErrorKind::Timeout, true),
             409 | 500.. => (ErrorKind::Overload, true),
             413 => (ErrorKind::Context, false),
@@ -435,6 +437,7 @@ mod tests {
             (400, json!({}), Context, false),
             (400, openai("content_filter", "filtered"), Refused, false),
             (400, openai("", "no such parameter"), InvalidRequest, false),
+            (400, openai("tool_use_failed", "Failed to call a function."), InvalidRequest, true),
             (400, openai("", "API key not valid. Please pass a valid one"), Auth, false),
             (400, openai("", "a super minor problem"), InvalidRequest, false),
             (429, openai("", "Limit reached on tokens per min (TPM)"), RateLimit, true),
