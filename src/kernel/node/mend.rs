@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Node;
+use super::words::MISSED;
+use super::{Effects, Node, notice};
+use crate::kernel::effect::Effect;
+use crate::kernel::event::NoticeCode;
 use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolResult};
 
 /// `parts` with a stub for every picture that `refused` holds.
@@ -21,18 +24,34 @@ pub(super) fn without_refused(parts: Vec<Part>, refused: &BTreeSet<String>) -> V
 }
 
 impl Node {
-    /// Leaves out all earlier reasoning. Returns whether there was any.
+    /// Makes a message part of the conversation, but for what was refused before; what is written down is the whole.
+    pub(super) fn keep(&mut self, message: Message, effects: &mut Effects) {
+        let mut missed = false;
+        let message = Arc::new(match message {
+            Message::User(parts) => {
+                let sent = without_refused(parts.clone(), &self.refused);
+                missed = sent != parts;
+                Message::User(sent)
+            }
+            Message::Assistant(_) | Message::Tool(_) => message,
+        });
+        let sent = if self.unsealed { without_reasoning(&message).map(Arc::new) } else { None };
+        self.history.push(sent.unwrap_or_else(|| Arc::clone(&message)));
+        effects.push(Effect::Keep(message));
+        if missed {
+            notice(NoticeCode::Session, MISSED, effects);
+        }
+    }
+
+    /// Leaves out all reasoning, from now on too. Returns whether there was any.
     pub(super) fn drop_reasoning(&mut self) -> bool {
-        let is_reasoning = |part: &AssistantPart| matches!(part, AssistantPart::Reasoning(_));
+        self.unsealed = true;
         let mut dropped = false;
         for message in &mut self.history {
-            let Message::Assistant(answer) = &**message else { continue };
-            if !answer.content.iter().any(is_reasoning) {
-                continue;
+            if let Some(bare) = without_reasoning(message) {
+                *message = Arc::new(bare);
+                dropped = true;
             }
-            dropped = true;
-            let content = answer.content.iter().filter(|part| !is_reasoning(part)).cloned().collect();
-            *message = Arc::new(Message::Assistant(Assistant { content, ..answer.clone() }));
         }
         dropped
     }
@@ -61,6 +80,18 @@ impl Node {
                 *message = Arc::new(mended);
             }
         }
+    }
+}
+
+/// An answer without its reasoning; `None` if it has none.
+fn without_reasoning(message: &Message) -> Option<Message> {
+    let is_reasoning = |part: &AssistantPart| matches!(part, AssistantPart::Reasoning(_));
+    match message {
+        Message::Assistant(answer) if answer.content.iter().any(is_reasoning) => {
+            let content = answer.content.iter().filter(|part| !is_reasoning(part)).cloned().collect();
+            Some(Message::Assistant(Assistant { content, ..answer.clone() }))
+        }
+        Message::Assistant(_) | Message::User(_) | Message::Tool(_) => None,
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Node {
     history: Vec<Arc<Message>>,
     /// The ids of pictures that a provider has refused.
     refused: BTreeSet<String>,
+    /// Whether the model's provider has refused to take its reasoning back.
+    unsealed: bool,
     phase: Phase,
     task: Task,
 }
@@ -93,7 +95,15 @@ type Effects = Vec<Effect>;
 impl Node {
     /// A node that goes on from this conversation.
     pub fn new(settings: Settings, info: ModelInfo, history: Vec<Arc<Message>>) -> Self {
-        Self { settings, info, history, refused: BTreeSet::new(), phase: Phase::Idle, task: Task::default() }
+        Self {
+            settings,
+            info,
+            history,
+            refused: BTreeSet::new(),
+            unsealed: false,
+            phase: Phase::Idle,
+            task: Task::default(),
+        }
     }
 
     /// Pictures, by their ids, that were refused before: they are not sent again, whoever brings them.
@@ -111,10 +121,11 @@ impl Node {
 
     /// Another model answers from now on.
     pub fn set_model(&mut self, info: ModelInfo) {
-        if self.task.usage == Usage::default() {
+        if self.task.usage == Usage::default() && !self.task.uncounted {
             self.task.cost = info.price.map(|_| 0.0);
         }
         self.info = info;
+        self.unsealed = false;
     }
 
     /// Whether no task is at hand.
@@ -216,7 +227,7 @@ impl Node {
         dice: f64,
         effects: &mut Effects,
     ) -> Phase {
-        let cost = self.charge(&reply.usage);
+        let cost = self.charge(&reply, effects);
         let Reply { content, stop, usage, written } = reply;
         if written {
             notice(NoticeCode::Fallback, WRITTEN, effects);
@@ -428,16 +439,6 @@ impl Node {
         self.finish(end_of(why), effects)
     }
 
-    fn keep(&mut self, message: Message, effects: &mut Effects) {
-        let message = match message {
-            Message::User(parts) => Message::User(mend::without_refused(parts, &self.refused)),
-            Message::Assistant(_) | Message::Tool(_) => message,
-        };
-        let message = Arc::new(message);
-        self.history.push(Arc::clone(&message));
-        effects.push(Effect::Keep(message));
-    }
-
     /// Makes what was said meanwhile part of the conversation.
     fn heard(&mut self, letters: Vec<Letter>, effects: &mut Effects) {
         for Letter { id, said } in letters {
@@ -477,7 +478,7 @@ impl Node {
 
     fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
         let task = std::mem::take(&mut self.task);
-        let Task { turns, usage, cost, text, paused: _, denied, guard: _, overflown: _ } = task;
+        let Task { turns, usage, cost, text, paused: _, denied, guard: _, overflown: _, spent: _, uncounted: _ } = task;
         effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
         Phase::Idle
     }

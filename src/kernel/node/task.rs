@@ -14,6 +14,8 @@ pub(super) struct Task {
     pub(super) usage: Usage,
     /// What they cost, in US dollars; nothing once a price was unknown.
     pub(super) cost: Option<f64>,
+    /// What the budget counts, in US dollars: the same, with a guess for what nobody counted.
+    pub(super) spent: f64,
     /// The last answer's text.
     pub(super) text: String,
     /// What a paused answer has said so far; the next one goes on with it.
@@ -24,6 +26,8 @@ pub(super) struct Task {
     pub(super) guard: LoopGuard,
     /// Whether a provider has taken more than its window holds, and it was said.
     pub(super) overflown: bool,
+    /// Whether a provider has counted no tokens, and it was said.
+    pub(super) uncounted: bool,
 }
 
 /// How long a message is, in bytes: good enough to guess its tokens.
@@ -38,21 +42,22 @@ pub(super) fn chars(message: &Message) -> u64 {
     let chars = match message {
         Message::User(content) => parts(content),
         Message::Tool(results) => results.iter().map(|result| parts(&result.content)).sum(),
-        Message::Assistant(answer) => {
-            let lengths = answer.content.iter().map(|part| match part {
-                AssistantPart::Text(text) => text.len(),
-                AssistantPart::Reasoning(reasoning) => reasoning.text.len(),
-                AssistantPart::ToolUse(call) => match &call.input {
-                    ToolInput::Object(object) => {
-                        object.iter().map(|(key, value)| key.len() + value.to_string().len()).sum()
-                    }
-                    ToolInput::Invalid { raw, .. } => raw.len(),
-                },
-            });
-            lengths.sum()
-        }
+        Message::Assistant(answer) => return answer_chars(&answer.content),
     };
     chars as u64
+}
+
+/// How long an answer is, in bytes.
+pub(super) fn answer_chars(content: &[AssistantPart]) -> u64 {
+    let lengths = content.iter().map(|part| match part {
+        AssistantPart::Text(text) => text.len(),
+        AssistantPart::Reasoning(reasoning) => reasoning.text.len(),
+        AssistantPart::ToolUse(call) => match &call.input {
+            ToolInput::Object(object) => object.iter().map(|(key, value)| key.len() + value.to_string().len()).sum(),
+            ToolInput::Invalid { raw, .. } => raw.len(),
+        },
+    });
+    lengths.sum::<usize>() as u64
 }
 
 /// A picture weighs about 1,500 tokens at the sizes that are sent.

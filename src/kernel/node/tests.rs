@@ -228,6 +228,7 @@ fn a_refused_picture_is_left_out_for_good() {
     let effects = node.step(Input::Submitted(Message::User(vec![picture(2), picture(3)])));
     let Some(Effect::Keep(kept)) = effects.first() else { panic!("not kept") };
     assert_eq!(format!("{kept:?}").matches("Image {").count(), 1);
+    assert!(matches!(&effects[1], Effect::Emit(Event::Notice(notice)) if notice.text.contains("refused before")));
     let resumed = Node::new(settings(), info(), vec![Arc::new(Message::User(vec![picture(2)]))]);
     assert!(!sent(&resumed.refusing(ids.clone())).contains("Image"));
     // A model that takes none at all: all go, then there is nothing left to leave out.
@@ -249,6 +250,13 @@ fn refused_reasoning_is_left_out_once() {
     let effects = refused(&mut node, ErrorKind::Seal);
     assert_eq!(asks(&effects), [ToolChoice::Auto]);
     assert!(!sent(&node).contains("seal") && sent(&node).contains("hello"));
+    // What comes later is written down, and not sent either.
+    let thought = Reasoning { text: "hm".into(), signature: Some("seal".into()), opaque: None };
+    let content = vec![AssistantPart::Reasoning(thought), AssistantPart::Text("well".into())];
+    let effects = node.step(answered(content, Usage::default()));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Keep(kept) if format!("{kept:?}").contains("seal"))));
+    assert!(!sent(&node).contains("seal") && sent(&node).contains("well"));
+    node.step(Input::Submitted(Message::user("and on")));
     let effects = refused(&mut node, ErrorKind::Seal);
     assert!(matches!(&outcome(&effects).expect("the end").end, End::Failed(error) if error.kind == ErrorKind::Seal));
 }
@@ -273,6 +281,23 @@ fn each_answer_costs_what_its_own_model_takes() {
     node.step(Input::NextModel { info: Some(next), passed_over: Vec::new(), notices: Vec::new() });
     let effects = node.step(answered(vec![AssistantPart::Text("done".into())], million));
     assert_eq!(outcome(&effects).expect("the end").cost, Some(4.0));
+}
+
+#[test]
+fn who_counts_nothing_costs_nobody_knows_what_and_the_budget_goes_by_a_guess() {
+    let price = Price { input: 1_000.0, output: 1_000.0, cache_read: 0.0, cache_write: 0.0 };
+    let info = ModelInfo { price: Some(price), ..info() };
+    let mut node = Node::new(Settings { max_cost: Some(0.5), ..settings() }, info, Vec::new());
+    node.step(Input::Submitted(Message::user("x".repeat(2_000))));
+    let content = vec![AssistantPart::ToolUse(call("c", "a"))];
+    let reply = Reply { content, stop: StopReason::ToolUse, usage: Usage::default(), written: false };
+    let effects = node.step(Input::Replied { reply, shown: false, dice: 0.0 });
+    let told = |effect: &Effect| matches!(effect, Effect::Emit(Event::Notice(notice)) if notice.text.contains("counts no tokens"));
+    assert!(effects.iter().any(told));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Emit(Event::TurnFinished { cost: None, .. }))));
+    let effects = node.step(Input::Prepared(vec![Err("no".into())]));
+    let outcome = outcome(&effects).expect("the end");
+    assert_eq!((&outcome.end, outcome.cost), (&End::Cost, None));
 }
 
 #[test]

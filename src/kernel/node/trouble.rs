@@ -1,29 +1,45 @@
 //! What is done about an attempt that failed: the conversation is mended, it is made again, another model takes over, or
 //! the task ends. Also the bill of those that did not fail.
 
+use super::task::answer_chars;
 use super::words::{self, trouble};
-use super::{Effects, Node, Phase, notice};
+use super::{CHARS_PER_TOKEN, Effects, Node, Phase, notice};
 use crate::base::text::numbers;
 use crate::kernel::effect::{Effect, End};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::retry::{self, Decision, Retries};
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
+use crate::model::reply::Reply;
 use crate::model::request::ToolChoice;
 use crate::model::usage::Usage;
 
 impl Node {
-    /// Counts what an answer took. Returns what it cost, in US dollars.
-    pub(super) fn charge(&mut self, usage: &Usage) -> Option<f64> {
-        let cost = self.info.price.map(|price| price.cost(usage));
-        self.task.usage += *usage;
+    /// Counts what an answer took. Returns what it cost, in US dollars, as far as that can be known: of a provider that
+    /// counts no tokens it cannot, and the budget goes by a guess.
+    pub(super) fn charge(&mut self, reply: &Reply, effects: &mut Effects) -> Option<f64> {
+        let is_counted = reply.usage != Usage::default();
+        let cost = self.info.price.filter(|_| is_counted).map(|price| price.cost(&reply.usage));
+        self.task.usage += reply.usage;
         self.task.cost = self.task.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
+        if is_counted {
+            self.task.spent += cost.unwrap_or_default();
+            return cost;
+        }
+        let is_news = !std::mem::replace(&mut self.task.uncounted, true);
+        if let (Some(price), Some(_)) = (self.info.price, self.settings.max_cost) {
+            let output = answer_chars(&reply.content) / CHARS_PER_TOKEN;
+            self.task.spent += price.cost(&Usage { input: self.context_tokens(), output, ..Usage::default() });
+            if is_news {
+                notice(NoticeCode::Config, words::uncounted(&self.info.label), effects);
+            }
+        }
         cost
     }
 
     /// Whether the task has cost what it may.
     pub(super) fn is_spent(&self) -> bool {
-        self.settings.max_cost.zip(self.task.cost).is_some_and(|(most, cost)| cost >= most)
+        self.settings.max_cost.is_some_and(|most| self.info.price.is_some() && self.task.spent >= most)
     }
 
     /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.

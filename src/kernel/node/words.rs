@@ -13,6 +13,7 @@ pub(super) const CUT_ANSWER: &str = "the answer was cut off by the output limit 
 pub(super) const FULL_WINDOW: &str = "the answer was cut off: the model's context window is full";
 pub(super) const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
 pub(super) const WRITTEN: &str = "the model wrote its calls as text; they were taken for calls";
+pub(super) const MISSED: &str = "a picture that was refused before is not sent again";
 pub(super) const NOT_JUDGED: &str = "denied: no decision was made";
 
 pub(super) fn interruption(why: Stop) -> &'static str {
@@ -50,6 +51,11 @@ pub(super) fn overflown(model: &str, sent: u64, window: u64) -> String {
         numbers::grouped(sent),
         numbers::grouped(window)
     )
+}
+
+/// A provider that counts no tokens, under a budget.
+pub(super) fn uncounted(model: &str) -> String {
+    format!("{model} counts no tokens, so max_cost goes by a guess of four characters a token")
 }
 
 /// Reasoning whose seal was not accepted.

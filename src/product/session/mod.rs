@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use crate::base::clock::Clock;
 use crate::model::message::{Message, Origin, ToolResult};
-use crate::model::usage::Price;
+use crate::model::usage::{Price, Usage};
 use crate::product::error::Error;
 
 use crate::product::permission::Decision;
@@ -105,7 +105,9 @@ impl Session {
             Message::Assistant(answer) if answer.content.is_empty() => Ok(()),
             Message::Assistant(answer) => {
                 self.answered.clear();
-                let cost = self.price.map(|price| price.cost(&answer.usage));
+                // What nobody counted has an unknown cost.
+                let counted = answer.usage != Usage::default();
+                let cost = self.price.filter(|_| counted).map(|price| price.cost(&answer.usage));
                 let place = self.place();
                 self.append_line(&convert::assistant_line(answer, cost, place))
             }
