@@ -147,7 +147,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let system = system(settings, &tools);
     let node_settings = node_settings(settings, &system, &tools);
     let load = load(settings, &node_settings, &tools);
-    let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load)?;
+    let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load, &mask)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
     let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
@@ -168,7 +168,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
         node: Node::new(node_settings, model.info().clone(), messages).refusing(session.refused().cloned()),
-        successors: line::behind(&choice, loaded, env, load, by_price),
+        successors: line::behind(&choice, loaded, env, load, by_price, redactor.mask()),
         chosen: Chosen::default(),
         model,
         on_first_command: withheld(&hidden),

@@ -172,10 +172,11 @@ impl Host {
     fn change(&mut self, spec: String, state: &State) {
         let Some(session) = &state.session else { return self.order(Order::Model(spec)) };
         let (setup, news, orders) = (Arc::clone(&self.setup), self.news.clone(), self.orders.clone());
-        let (Answering { start, chosen }, current) = (session.answering.clone(), Arc::clone(&session.info.origin));
+        let (Answering { start, chosen, mask }, current) =
+            (session.answering.clone(), Arc::clone(&session.info.origin));
         let change = move || {
             let built = models::choice(&setup, &spec, &current, &start).and_then(|choice| {
-                let (model, notices) = app::answering(&choice, &setup.loaded, &setup.env)?;
+                let (model, notices) = app::answering(&choice, &setup.loaded, &setup.env, &mask)?;
                 Ok((choice, model, notices))
             });
             let told = match built {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::base::cancel::Cancel;
+use crate::base::text::mask::Mask;
 use crate::kernel::effect::Outcome;
 use crate::kernel::event::{Event, Notice};
 use crate::kernel::inbox::Inbox;
@@ -223,6 +224,8 @@ pub struct Answering {
     pub start: Arc<Choice>,
     /// Where the running task finds another one.
     pub chosen: Chosen,
+    /// Hides its key.
+    pub mask: Mask,
 }
 
 /// A task that is over.

@@ -214,7 +214,7 @@ impl Worker<'_> {
             rights,
             inbox: agent.inbox.clone(),
             workspace: Arc::clone(workspace),
-            answering: Answering { start, chosen: agent.chosen.clone() },
+            answering: Answering { start, chosen: agent.chosen.clone(), mask: agent.redactor.mask() },
         };
         self.tell(News::Opened(Box::new(opened)));
     }

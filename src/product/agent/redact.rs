@@ -20,6 +20,11 @@ impl Redactor {
         Self { mask }
     }
 
+    /// The mask, which can be added to.
+    pub fn mask(&self) -> Mask {
+        self.mask.clone()
+    }
+
     /// Whether there is nothing to replace.
     pub fn is_empty(&self) -> bool {
         self.mask.is_empty()

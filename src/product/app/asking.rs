@@ -31,7 +31,7 @@ use crate::product::session::recording::{Recording, Results};
 pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) -> Result<Vec<Notice>, Error> {
     let settings = &loaded.settings;
     let load = load(settings, &node_settings(settings, &agent.system, &agent.tools), &agent.tools);
-    let Asked { model, recorded, notices } = asked(choice, loaded, env, load)?;
+    let Asked { model, recorded, notices } = asked(choice, loaded, env, load, &agent.redactor.mask())?;
     agent.node.set_model(model.info().clone());
     agent.model = model;
     agent.recorded = recorded;
@@ -40,17 +40,23 @@ pub fn switch(agent: &mut Agent, choice: &Choice, loaded: &Loaded, env: &Env) ->
     Ok(notices)
 }
 
-/// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs.
+/// A model for [`crate::kernel::succession::Chosen`], and what a person should know of it: for a task that runs. Its key
+/// is hidden by `mask` from then on.
 ///
 /// # Errors
 ///
 /// As [`switch`], but for the session.
-pub fn answering(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
+pub fn answering(
+    choice: &Choice,
+    loaded: &Loaded,
+    env: &Env,
+    mask: &Mask,
+) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
     let settings = &loaded.settings;
     // The task has the tools that run; these weigh as much.
     let tools = toolbox(loaded, env, &Arc::new(workspace(loaded, env)?), &Arc::default(), Mask::default())?;
     let load = load(settings, &node_settings(settings, &system(settings, &tools), &tools), &tools);
-    asked(choice, loaded, env, load).map(|Asked { model, recorded: _, notices }| (model, notices))
+    asked(choice, loaded, env, load, mask).map(|Asked { model, recorded: _, notices }| (model, notices))
 }
 
 /// A model, and what belongs to it.
@@ -62,12 +68,16 @@ pub(super) struct Asked {
     pub(super) notices: Vec<Notice>,
 }
 
-/// Makes the model of a choice, for requests that hold `load` besides the conversation.
+/// Makes the model of a choice, for requests that hold `load` besides the conversation. A key that nobody knew before, as
+/// a command tells one, is hidden by `mask` from then on.
 ///
 /// # Errors
 ///
 /// Usage for settings that cannot be used, provider for a model that cannot be asked or has no room.
-pub(super) fn asked(choice: &Choice, loaded: &Loaded, env: &Env, load: Load) -> Result<Asked, Error> {
+pub(super) fn asked(choice: &Choice, loaded: &Loaded, env: &Env, load: Load, mask: &Mask) -> Result<Asked, Error> {
+    if let Some(key) = &choice.key {
+        mask.add(key.expose());
+    }
     let (model, recorded, of_network) = match choice.api {
         Api::Replay => {
             let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
@@ -124,11 +134,11 @@ mod tests {
         choice.info.price = None;
         choice.notices.push(Notice::new(NoticeCode::Config, "It ends."));
         choice.info.window = Some(1_000_000);
-        let (_, notices) = answering(&choice, &loaded, &world.env).unwrap();
+        let (_, notices) = answering(&choice, &loaded, &world.env, &Mask::default()).unwrap();
         let texts: Vec<_> = notices.into_iter().map(|notice| notice.text).collect();
         assert_eq!(texts, ["It ends.", "The price of test-model is unknown, so that max_cost stops nothing."]);
         choice.info.window = Some(2_000);
-        let error = answering(&choice, &loaded, &world.env).err().unwrap();
+        let error = answering(&choice, &loaded, &world.env, &Mask::default()).err().unwrap();
         assert!(error.to_string().contains("the window of test-model holds 2,000"), "{error}");
     }
 }

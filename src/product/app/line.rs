@@ -2,13 +2,14 @@
 //!
 //! Decides nothing about when that is.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::asking::{Asked, asked};
 use super::fit::Load;
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
+use crate::base::text::mask::Mask;
 use crate::kernel::succession::{Next, Nobody, Successor, Successors};
 use crate::product::config::Loaded;
 use crate::product::error::Error;
@@ -31,15 +32,26 @@ struct MadeOf {
     load: Load,
     /// Whether a model without a known price is passed over.
     by_price: bool,
+    /// Hides their keys.
+    mask: Mask,
 }
 
 /// Those behind `start`. With `by_price`, a budget is to be kept that an unknown price would break.
-pub(super) fn behind(start: &Choice, loaded: &Loaded, env: &Env, load: Load, by_price: bool) -> Box<dyn Successors> {
+pub(super) fn behind(
+    start: &Choice,
+    loaded: &Loaded,
+    env: &Env,
+    load: Load,
+    by_price: bool,
+    mask: Mask,
+) -> Box<dyn Successors> {
     if start.fallbacks.is_empty() {
         return Box::new(Nobody);
     }
-    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), load, by_price };
-    Box::new(Line { waiting: start.fallbacks.iter().cloned().collect(), made_of: Arc::new(made_of) })
+    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), load, by_price, mask };
+    let mut seen = HashSet::new();
+    let waiting = start.fallbacks.iter().filter(|spec| !spec.trim().is_empty() && seen.insert(spec.as_str()));
+    Box::new(Line { waiting: waiting.cloned().collect(), made_of: Arc::new(made_of) })
 }
 
 impl Successors for Line {
@@ -62,12 +74,15 @@ impl Successors for Line {
 
 impl MadeOf {
     fn build(&self, spec: &str, cancel: &Cancel) -> Result<Successor, Error> {
-        let Self { loaded, env, start, load, by_price } = self;
+        let Self { loaded, env, start, load, by_price, mask } = self;
         let choice = choose_named(loaded, env, cancel, spec, start)?;
+        if choice.info.origin == start.info.origin {
+            return Err(Error::usage("it is the model that the line began with"));
+        }
         if *by_price && choice.info.price.is_none() {
             return Err(Error::usage("max_cost is set, and its price is unknown"));
         }
-        let Asked { model, recorded: _, notices } = asked(&choice, loaded, env, *load)?;
+        let Asked { model, recorded: _, notices } = asked(&choice, loaded, env, *load, mask)?;
         Ok(Successor { model, notices })
     }
 }

@@ -201,7 +201,7 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         rights: Arc::new(Rights::new(judge)),
         inbox: Inbox::default(),
         workspace: Arc::new(Workspace::new(root, None, &[]).unwrap()),
-        answering: Answering { start: Arc::new(choice()), chosen: Chosen::default() },
+        answering: Answering { start: Arc::new(choice()), chosen: Chosen::default(), mask: Default::default() },
     }))
 }
 
