@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::message::Message;
+use super::message::{Message, Part};
 
 /// One request, independent of any wire.
 ///
@@ -21,6 +21,18 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// How the answer is to be made.
     pub options: Options,
+}
+
+impl Request {
+    /// Whether a picture is among the messages.
+    pub fn holds_picture(&self) -> bool {
+        let picture = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Image(_)));
+        self.messages.iter().any(|message| match &**message {
+            Message::User(parts) => picture(parts),
+            Message::Tool(results) => results.iter().any(|result| picture(&result.content)),
+            Message::Assistant(_) => false,
+        })
+    }
 }
 
 /// How an answer is to be made; what is `None` is left to the provider.

@@ -279,9 +279,11 @@ impl Model for HttpModel {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => Err(ModelError::new(ErrorKind::Cancelled, "cancelled")),
-                outcome = self.attempt(request, deltas) => {
-                    outcome.map_err(|error| errors::redact(error, &self.secrets))
-                }
+                outcome = self.attempt(request, deltas) => outcome.map_err(|error| {
+                    let sees = self.info.images && request.holds_picture();
+                    let error = if sees { error } else { failure::without_picture(error) };
+                    errors::redact(error, &self.secrets)
+                })
             }
         })
     }

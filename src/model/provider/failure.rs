@@ -139,7 +139,7 @@ impl Complaint {
         if matches!(status, 400 | 413) && text.trim().is_empty() && self.words.is_empty() {
             return (ErrorKind::Context, false);
         }
-        if spelled(FILTER_WORDS) || matches!(status, 400 | 403) && says(FILTER_TEXTS) {
+        if spelled(FILTER_WORDS) || matches!(status, 400 | 403) && says(FILTER_TEXTS) && !says(ARGUMENT_TEXTS) {
             return (ErrorKind::Refused, false);
         }
         if spelled(SEAL_WORDS) || says(SEAL_TEXTS) {
@@ -149,14 +149,16 @@ impl Complaint {
         if matches!(status, 0 | 400) && !limited && spelled(PICTURE_WORDS) {
             return (ErrorKind::Picture, false);
         }
-        // A server without the part that reads pictures reports a failure of its own.
-        if (400..=500).contains(&status) && !matches!(status, 401 | 402 | 404) && !limited && about_a_picture(&text) {
+        let pictured = match status {
+            // Also where a model is not found: only of the search for one that sees.
+            404 => says(SIGHTLESS),
+            // A server without the part that reads pictures reports a failure of its own.
+            400 | 413 | 415 | 422 | 500 => about_a_picture(&text) || status != 500 && holds_any(&text, WORDLESS),
+            _ => false,
+        };
+        if pictured && !limited && !says(PICTURELESS) {
             // Without a picture to leave out it is a failure like any other of the server.
             return (ErrorKind::Picture, status == 500);
-        }
-        // Some have no more to say about a picture. Where there is none, this changes nothing.
-        if status == 400 && says(WORDLESS) {
-            return (ErrorKind::Picture, false);
         }
         if limited {
             // What is used up for today does not come back by waiting.
@@ -220,6 +222,9 @@ const CONTEXT_WORDS: &[&str] =
 const FILTER_WORDS: &[&str] = &["content_filter", "content_policy", "moderation", "sensitive"];
 const FILTER_TEXTS: &[&str] =
     &["content filter", "content policy", "content management policy", "moderation", "flagged"];
+/// What is said of fields that a server does not know, whatever their names mean.
+const ARGUMENT_TEXTS: &[&str] =
+    &["unrecognized request argument", "unsupported parameter", "unknown parameter", "unknown name", "not permitted"];
 const AUTH_WORDS: &[&str] = &["authentication", "invalid_api_key", "permission", "unauthorized", "unauthenticated"];
 const AUTH_TEXTS: &[&str] = &["api key not valid", "invalid api key", "incorrect api key"];
 const OVERLOAD_WORDS: &[&str] = &["overloaded", "unavailable", "insufficient_system_resource"];
@@ -235,7 +240,6 @@ const CONTEXT_TEXTS: &[&[&str]] = &[
     &["maximum prompt length is"],
     &["reduce the length of the messages"],
     &["maximum context length is"],
-    &["exceeds the limit of"],
     &["exceeds the available context size"],
     &["greater than the context length"],
     &["context window exceeds limit"],
@@ -244,8 +248,23 @@ const CONTEXT_TEXTS: &[&[&str]] = &[
     &["context length exceeded"],
     &["context_length_exceeded"],
     &["model_context_window_exceeded"],
-    &["too many tokens"],
     &["token limit exceeded"],
+    // TGI, vLLM and Ollama.
+    &["`inputs` tokens", "must be <="],
+    &["context length is only"],
+    &["input length exceeds the context length"],
+];
+/// Phrases of an overflow as well as of a setting out of bounds: what was sent has to be named, and no setting.
+const OVERFLOW_TEXTS: &[&str] = &["exceeds the limit of", "too many tokens"];
+const SENT_NOUNS: &[&str] = &["prompt", "input", "context", "conversation", "messages", "token count"];
+const SETTING_NOUNS: &[&str] = &[
+    "max_tokens",
+    "max_new_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "maxoutputtokens",
+    "temperature",
+    "budget",
 ];
 
 /// Seals of reasoning: Anthropic's, OpenAI's and Google's.
@@ -260,14 +279,41 @@ const SEAL_TEXTS: &[&str] = &[
     "corrupted thought signature",
     "missing a `thought_signature`",
     "missing a thought_signature",
+    "thought_signature' (type_bytes)",
+    "thinking.signature",
+    "expected `thinking` or `redacted_thinking`",
+    // Of reasoning without what it led to, and of that without the reasoning.
+    "was provided without its required",
+    "encrypted content is not supported",
 ];
 
 /// All codes of the responses wire about pictures hold it.
 const PICTURE_WORDS: &[&str] = &["image"];
-/// What is said of a picture without a word about it: by Google of one that it cannot read, by Groq's models without eyes.
-const WORDLESS: &[&str] = &["request contains an invalid argument", "content must be a string"];
+/// What is said of a picture without a word about it: all parts of one, in this order. By Google of one that it cannot
+/// read, by servers of models without eyes that know content as text alone.
+const WORDLESS: &[&[&str]] = &[
+    &["request contains an invalid argument"],
+    &["content", "must be a string"],
+    &["content", "expected a string"],
+    &["content", "input should be a valid string"],
+    &["input should be 'text'"],
+    &["expected `text`"],
+];
+/// `OpenRouter`'s, where no provider of a model takes pictures.
+const SIGHTLESS: &[&str] = &["no endpoints found that support image"];
 /// Words about a picture, and words of a refusal: one of each makes it likely that a picture is at fault.
-const PICTURE_NOUNS: &[&str] = &["image", "picture", "multimodal", "mmproj", "vision", "inline_data"];
+const PICTURE_NOUNS: &[&str] = &[
+    "image",
+    "images",
+    "image_url",
+    "input_image",
+    "picture",
+    "pictures",
+    "multimodal",
+    "mmproj",
+    "vision",
+    "inline_data",
+];
 const PICTURE_REFUSALS: &[&str] = &[
     "could not process",
     "cannot process",
@@ -275,34 +321,68 @@ const PICTURE_REFUSALS: &[&str] = &[
     "failed to process",
     "not support",
     "unsupported",
+    "not enabled",
     "not a valid",
     "not valid",
+    "not represent a valid",
     "invalid",
     "exceed",
     "too large",
     "too many",
     "too small",
-    "at most 0",
+    "at most",
     "decode",
     "corrupt",
     "does not match",
     "do not match",
+    "appears to be",
     "must be one of",
+    "is required",
     "only supports text",
     "only supported by",
     "unknown variant",
     "is not a multimodal model",
 ];
+/// Where something else is named that may be called after a picture: a tool, or a field that is not known.
+const PICTURELESS: &[&str] =
+    &["tool name", "function name", "tools[", "tools.", "unsupported parameter", "unrecognized request argument"];
 
 fn about_a_picture(text: &str) -> bool {
-    // Within another word, such as `provision`, or in the name of a model, such as `gpt-image-1`, it is none.
-    let begins = |at: usize| !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '-');
-    let named = PICTURE_NOUNS.iter().any(|noun| text.match_indices(noun).any(|(at, _)| begins(at)));
+    // Part of another word, such as `provision`, or of a name, such as `gpt-image-1` and `docker_image`, it is none.
+    let joins = |other: char| other.is_alphanumeric() || matches!(other, '-' | '_');
+    let alone = |at: usize, noun: &str| {
+        let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + noun.len()..).unwrap_or_default());
+        !before.ends_with(joins) && !after.starts_with(joins)
+    };
+    let named = PICTURE_NOUNS.iter().any(|noun| text.match_indices(noun).any(|(at, _)| alone(at, noun)));
     named && PICTURE_REFUSALS.iter().any(|refusal| text.contains(refusal))
 }
 
+/// What an error amounts to whose request held no picture: then none is at fault, whatever the words are.
+pub fn without_picture(error: ModelError) -> ModelError {
+    if error.kind != ErrorKind::Picture {
+        return error;
+    }
+    let of = |status: &str| error.message.starts_with(status);
+    let kind = if of("HTTP 500:") {
+        ErrorKind::Overload
+    } else if of("HTTP 413:") {
+        ErrorKind::Context
+    } else {
+        ErrorKind::InvalidRequest
+    };
+    ModelError { kind, ..error }
+}
+
 fn overflows(text: &str) -> bool {
-    CONTEXT_TEXTS.iter().any(|parts| {
+    let any = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
+    let sent = text.trim_start().starts_with("too many tokens") || any(SENT_NOUNS);
+    holds_any(text, CONTEXT_TEXTS) || any(OVERFLOW_TEXTS) && sent && !any(SETTING_NOUNS)
+}
+
+/// Whether a text holds all parts of one of the phrases, in their order.
+fn holds_any(text: &str, phrases: &[&[&str]]) -> bool {
+    phrases.iter().any(|parts| {
         let mut rest = text;
         parts.iter().all(|part| match rest.split_once(part) {
             Some((_, after)) => {
@@ -488,6 +568,12 @@ mod tests {
             ),
             (400, openai("", "At most 0 image(s) may be provided in one prompt."), Picture, false),
             (404, openai("", "unsupported image model"), InvalidRequest, false),
+            (400, openai("", "invalid tool name: docker_image"), InvalidRequest, false),
+            (400, openai("", "Invalid tool name: image"), InvalidRequest, false),
+            (400, openai("", "Unsupported parameter: 'vision_mode'"), InvalidRequest, false),
+            (400, openai("", "Unrecognized request argument supplied: image"), InvalidRequest, false),
+            (400, openai("", "tools[3].function: content must be a string"), InvalidRequest, false),
+            (400, openai("", "invalid model: gemini-2.5-flash-image"), InvalidRequest, false),
             (429, openai("", "too many image requests"), RateLimit, true),
             (200, json!({"type": "error", "code": "image_too_large", "message": "x"}), Picture, false),
         ];
@@ -510,10 +596,90 @@ mod tests {
             (400, openai("", "messages[0].content must be a string")),
             (400, openai("", "Qwen/Qwen3-8B is not a multimodal model")),
             (400, openai("", "Invalid content type. image_url is only supported by certain models.")),
+            (400, openai("invalid_value", "The image data you provided does not represent a valid image.")),
+            (400, openai("", "Image URL or base64 content is required")),
+            (400, google("Image input modality is not enabled for models/gemma-3-1b-it")),
+            (
+                400,
+                anthropic(
+                    "invalid_request_error",
+                    "messages.0.content.1.image.source.base64: The image was specified using the image/jpeg media type, \
+                     but the image appears to be a image/png image",
+                ),
+            ),
+            (400, openai("", "At most 1 image(s) may be provided in one prompt.")),
+            (404, openai("", "No endpoints found that support image input")),
+            (413, anthropic("invalid_request_error", "messages.0.content.1: image exceeds 5 MB maximum")),
+            (415, openai("", "unsupported image type")),
+            (422, openai("", "unknown variant `image_url`, expected `text`")),
+            (422, json!({"detail": [{"loc": ["body", "messages", 0], "msg": "Input should be 'text'", "input": "s"}]})),
+            (422, json!({"detail": [{"loc": ["messages", 0, "content"], "msg": "Input should be a valid string"}]})),
+            (400, openai("", "messages[1].content: invalid type: sequence, expected a string at line 1")),
+            (400, openai("", "Invalid type for 'messages[1].content': expected a string, but got an array instead.")),
             (200, json!({"type": "error", "code": "image_too_large", "message": "x"})),
         ];
         for (status, body) in table {
             assert_eq!(judged(status, &body), (ErrorKind::Picture, false), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn without_a_picture_none_is_at_fault() {
+        for (status, kind, retryable) in [
+            (400, ErrorKind::InvalidRequest, false),
+            (413, ErrorKind::Context, false),
+            (422, ErrorKind::InvalidRequest, false),
+            (500, ErrorKind::Overload, true),
+        ] {
+            let body = openai("", "invalid image");
+            let error = Complaint { status: Some(status), ..Complaint::find(&body).unwrap() }.error();
+            assert_eq!(error.kind, ErrorKind::Picture, "{status}");
+            let bare = without_picture(error.clone());
+            assert_eq!((bare.kind, bare.retryable, &bare.message), (kind, retryable, &error.message), "{status}");
+        }
+        let other = ModelError::new(ErrorKind::Seal, "HTTP 500: image");
+        assert_eq!(without_picture(other.clone()), other);
+    }
+
+    #[test]
+    fn a_full_window_is_told_from_a_setting_out_of_bounds() {
+        use ErrorKind::{Context, InvalidRequest, Refused};
+        let table = [
+            (400, "prompt token count of 9 exceeds the limit of 8", Context),
+            (400, "too many tokens: size limit exceeded by 3 tokens", Context),
+            (400, "The request has too many tokens in its messages", Context),
+            (422, "`inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000 `inputs` tokens", Context),
+            (
+                400,
+                "You passed 8193 input tokens. However, the model's context length is only 8192 tokens, resulting in a \
+                 maximum input length of 8191 tokens.",
+                Context,
+            ),
+            (500, "the input length exceeds the context length", Context),
+            (400, "max_tokens: 50000 exceeds the limit of 8192", InvalidRequest),
+            (400, "temperature: 3 exceeds the limit of 2", InvalidRequest),
+            (400, "top_k exceeds the limit of 40", InvalidRequest),
+            (400, "Thinking budget too many tokens", InvalidRequest),
+            (400, "Unrecognized request argument supplied: moderation", InvalidRequest),
+            (400, "Invalid JSON payload received. Unknown name \"moderation\": Cannot find field.", InvalidRequest),
+            (400, "Your prompt was flagged by moderation", Refused),
+        ];
+        for (status, message, kind) in table {
+            assert_eq!(judged(status, &openai("", message)), (kind, false), "{status} {message}");
+        }
+    }
+
+    #[test]
+    fn seals_that_are_refused_are_known() {
+        for message in [
+            "messages.1.content.0.thinking.signature: Field required",
+            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. When `thinking` is",
+            "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+            "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+            "Encrypted content is not supported with this model.",
+            "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"x\"",
+        ] {
+            assert_eq!(judged(400, &openai("", message)), (ErrorKind::Seal, false), "{message}");
         }
     }
 
