@@ -21,6 +21,9 @@ const PAGE_CHARS: usize = 200;
 /// How much of a page is looked at: titles stand at the top.
 const PAGE_BYTES: usize = 64 << 10;
 
+/// What a longer wait counts as, lest a clock overflows: longer than anybody waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(u32::MAX as u64);
+
 /// Looks whether a success can hold an answer that we read.
 ///
 /// # Errors
@@ -91,9 +94,8 @@ fn bare_text(value: &Value) -> String {
     let message = value.get("message").and_then(Value::as_str);
     match value {
         Value::Object(object) if object.is_empty() => String::new(),
-        Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             message.map_or_else(|| value.to_string(), str::to_owned)
         }
     }
@@ -144,7 +146,10 @@ fn title(page: &str) -> String {
 /// How long the server asks to wait: in milliseconds, in seconds, or until a date.
 fn retry_after(headers: &HeaderMap, now_ms: i64) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let seconds = |text: &str| text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = |text: &str| {
+        let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite())?;
+        Duration::try_from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64())).ok()
+    };
     if let Some(wait) = text("retry-after-ms").and_then(seconds) {
         return Some(wait / 1000);
     }
@@ -186,6 +191,8 @@ mod tests {
         assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::from_secs(37)));
         assert_eq!(wait("retry-after", "Sun, 06 Nov 1994 08:48:37 GMT"), Some(Duration::ZERO));
         assert_eq!(wait("retry-after", "86400000"), Some(Duration::from_secs(86_400_000)));
+        assert_eq!(wait("retry-after", "99999999999999999999"), Some(LONGEST_WAIT));
+        assert_eq!(wait("retry-after-ms", "99999999999999999999999"), Some(LONGEST_WAIT / 1000));
         for nonsense in ["-1", "soon", "", "1e999", "NaN"] {
             assert_eq!(wait("retry-after", nonsense), None, "{nonsense}");
         }
@@ -214,6 +221,9 @@ mod tests {
         assert_eq!(of(404, r#"{"message": "no route"}"#).message, "HTTP 404: no route");
         assert_eq!(of(404, "404 page not found").message, "HTTP 404: 404 page not found");
         assert_eq!(of(413, "").kind, ErrorKind::Context);
+        assert_eq!(of(400, "").kind, ErrorKind::Context);
+        let null = of(400, "null");
+        assert_eq!((null.kind, null.message.as_str()), (ErrorKind::InvalidRequest, "HTTP 400: null"));
         assert!(!of_status(500, &headers(&[("x-should-retry", "false")]), b"x").retryable);
         assert!(of_status(400, &headers(&[("x-should-retry", "true")]), b"x").retryable);
         let moved = of_status(302, &headers(&[("location", "https://login.example/?token=s3cret")]), b"");

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -45,6 +45,8 @@ const LINGER: Duration = Duration::from_millis(10);
 /// How much of an error's body is read, and for how long.
 const ERROR_BYTES: usize = 256 << 10;
 const ERROR_WAIT: Duration = Duration::from_secs(10);
+/// What tells a server where a request ends: another value than our own would make it wait, or read a second request.
+const FRAMING: [HeaderName; 2] = [CONTENT_LENGTH, TRANSFER_ENCODING];
 /// A connection that the server has closed shows it within a round trip; what breaks later breaks for another reason.
 const STALE: Duration = Duration::from_secs(2);
 
@@ -471,6 +473,9 @@ fn header_map(own: Vec<Header>, given: &[(String, String)]) -> Result<HeaderMap,
         let bad = || invalid(format!("the header `{}` cannot be sent", failure::one_line(name)));
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
         let value = HeaderValue::from_str(value).map_err(|_| bad())?;
+        if FRAMING.contains(&name) {
+            return Err(invalid(format!("the header `{name}` cannot be set: it follows from what is sent")));
+        }
         headers.insert(name, value);
     }
     Ok(headers)

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
-use crate::model::message::Message;
+use crate::model::message::{Image, Message, Part, ToolResult};
 use crate::model::provider::tests::{answer, info, request};
 use crate::model::reply::StopReason;
 
@@ -405,6 +405,27 @@ async fn refusals_are_typed() {
 }
 
 #[tokio::test]
+async fn a_picture_is_at_fault_only_where_one_was_sent() {
+    let body = json!({"error": {"message": "messages[1].content must be a string"}}).to_string();
+    let picture = Part::Image(Image { media_type: "image/png".to_owned(), data: b"x".as_slice().into() });
+    let result = ToolResult { content: vec![picture.clone()], ..ToolResult::text("c", "", false) };
+    for (message, sees, kind) in [
+        (Message::user("q"), true, ErrorKind::InvalidRequest),
+        (Message::User(vec![picture.clone()]), true, ErrorKind::Picture),
+        (Message::Tool(vec![result]), true, ErrorKind::Picture),
+        (Message::User(vec![picture]), false, ErrorKind::InvalidRequest),
+    ] {
+        let server = Server::start(vec![whole(400, "", &body)]).await;
+        let mut endpoint = endpoint(Api::OpenaiCompletions, &server.url);
+        endpoint.info.images = sees;
+        let model = connect(endpoint, &patient()).unwrap();
+        let (asked, cancel) = (request(vec![message]), Cancel::new());
+        let outcome = timeout(LONG, model.reply(&asked, &mut |_| {}, &cancel)).await.unwrap();
+        assert_eq!(outcome.unwrap_err().kind, kind);
+    }
+}
+
+#[tokio::test]
 async fn strange_successes_are_errors() {
     let credits = json!({"error": {"message": "no credits left", "code": 402}}).to_string();
     let error = fails(whole(200, "", &credits), &patient()).await;
@@ -537,6 +558,10 @@ fn what_cannot_be_used_is_said_without_secrets() {
     assert_eq!(refused(&|given| given.key = Some("s3cret\n".to_owned())).kind, ErrorKind::Auth);
     let header = refused(&|given| given.headers = vec![("X-A".to_owned(), "s3cret\r\n".to_owned())]);
     assert!(header.message.contains("X-A"), "{header}");
+    for name in ["Content-Length", "transfer-encoding"] {
+        let framing = refused(&|given| given.headers = vec![(name.to_owned(), "0".to_owned())]);
+        assert!(framing.message.contains(&name.to_lowercase()), "{framing}");
+    }
     assert!(refused(&|given| given.api = Api::Replay).message.contains("replay"));
     let shown = format!("{:?}", endpoint(Api::OpenaiCompletions, "http://h/v1"));
     assert!(!shown.contains("secret-key") && !shown.contains("violins") && shown.contains("***"), "{shown}");
