@@ -68,6 +68,27 @@ impl Body {
             Self::Unknown => Kind::Unknown,
         }
     }
+
+    /// Whether a done item is this one again, nothing new in it.
+    fn is_same(&self, item: &Value) -> bool {
+        match self {
+            _ if self.kind() != Kind::of(item) => false,
+            Self::Message { text, next } => {
+                // Without an id, another may well say the same.
+                let is_it = !string(next, "id").is_empty() && *next == kept::next(item);
+                is_it && text.trim_end() == whole_text(item, Kind::Message).trim_end()
+            }
+            Self::Reasoning { item: known, .. } => known.as_ref() == Some(item) && !string(item, "id").is_empty(),
+            Self::Call { call_id, name, streamed, given, settled, .. } => {
+                let same = |known: &str, field| !known.is_empty() && known == string(item, field);
+                same(call_id, "call_id") && same(name, "name") && {
+                    let told = written(item.get("arguments"));
+                    told.is_empty() || told == passed(streamed, given, *settled)
+                }
+            }
+            Self::Unknown => false,
+        }
+    }
 }
 
 impl Items {
@@ -165,6 +186,10 @@ impl Items {
     pub fn close(&mut self, index: Option<u64>, item: &Value, deltas: Deltas<'_>) {
         let kind = Kind::of(item);
         let id = string(item, "call_id");
+        if self.items.iter().any(|known| known.done && known.index == index && known.body.is_same(item)) {
+            // Said twice, as proxies do that connect anew in the middle of a stream.
+            return;
+        }
         // Where the numbers do not tell, a call's own id does, which gateways leave alone.
         let numbered = |known: &Item| known.index == index || known.index.is_none() || index.is_none();
         let called = self.items.iter().rposition(|known| match &known.body {
@@ -217,10 +242,30 @@ impl Items {
                 .items
                 .iter()
                 .any(|known| known.index == Some(index) && known.body.kind() == Kind::of(item) && !known.done);
-            if nothing_came || waits {
+            if nothing_came || waits || self.lacks(index, item, output) {
                 self.close(Some(index), item, deltas);
             }
         }
+    }
+
+    /// Whether nothing came of this item of a whole output. Numbers may be wrong, and ids others by now: there have to be
+    /// fewer of its kind as well.
+    fn lacks(&self, index: u64, item: &Value, output: &[Value]) -> bool {
+        let kind = Kind::of(item);
+        let known = || self.items.iter().filter(|known| known.body.kind() == kind);
+        if known().count() >= output.iter().filter(|item| Kind::of(item) == kind).count() {
+            return false;
+        }
+        let (id, told) = (string(item, "call_id"), whole_text(item, kind));
+        let is_it = |known: &Item| match &known.body {
+            Body::Call { call_id, .. } => !id.is_empty() && call_id == id,
+            // Without numbers, several may have become one.
+            Body::Message { text, .. } | Body::Reasoning { text, .. } => {
+                text.trim_end() == told.trim_end() || known.index.is_none() && text.contains(told.trim_end())
+            }
+            Body::Unknown => false,
+        };
+        !known().any(|known| known.index == Some(index) || is_it(known))
     }
 
     /// The item of this place and kind; made if its beginning was left out.
@@ -257,8 +302,8 @@ impl Items {
                 }
                 Body::Call { call_id: id, name, streamed, given, settled, next } => {
                     lead(&mut content, next);
-                    let arguments = if settled || streamed.is_empty() { given } else { streamed };
-                    content.push(AssistantPart::ToolUse(ToolCall { id, name, input: ToolInput::parse(&arguments) }));
+                    let input = ToolInput::parse(passed(&streamed, &given, settled));
+                    content.push(AssistantPart::ToolUse(ToolCall { id, name, input }));
                 }
                 // What the reasoning before it led to is not kept, and the reasoning could not go back without it.
                 Body::Message { .. } | Body::Unknown => {
@@ -290,6 +335,11 @@ fn lead(content: &mut Vec<AssistantPart>, next: Value) {
 
 fn string<'a>(item: &'a Value, name: &str) -> &'a str {
     item.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What a call passes, as far as it is known.
+fn passed<'a>(streamed: &'a str, given: &'a str, settled: bool) -> &'a str {
+    if settled || streamed.is_empty() { given } else { streamed }
 }
 
 /// Arguments as text; some servers give the object itself.

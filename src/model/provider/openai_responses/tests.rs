@@ -209,6 +209,56 @@ fn what_was_not_streamed_comes_with_the_done_item() {
 }
 
 #[test]
+fn what_is_said_twice_counts_once() {
+    let input = r#"{"x":1}"#;
+    let begun = added(1, &calling("fc_1", "a", ""));
+    let piece = event("function_call_arguments.delta", &json!({"output_index": 1, "delta": input}));
+    let (said, called) = (done(0, &message("msg_1", "Hi")), done(1, &calling("fc_1", "a", input)));
+    let one = [answer("Hi"), vec![call("a", "f", input)]].concat();
+    for frames in [
+        vec![said.clone(), called.clone(), called.clone()],
+        vec![said.clone(), called.clone(), done(1, &calling("fc_2", "a", input))],
+        vec![said.clone(), begun, piece, done(1, &calling("fc_1", "a", "")), called.clone()],
+        vec![text(0, "Hi"), said.clone(), said.clone(), called.clone(), said.clone(), called.clone()],
+    ] {
+        let outcome = run(&[frames.clone(), vec![completed()]].concat());
+        assert_eq!(outcome.text, "Hi");
+        assert_eq!(outcome.reply.unwrap().content, one, "{frames:?}");
+    }
+    let rs = done(0, &thought("rs_1", "E"));
+    assert_eq!(content(&[rs.clone(), rs.clone()]).len(), 1);
+    // What differs is another one.
+    let other = done(1, &calling("fc_1", "a", r#"{"x":2}"#));
+    assert_eq!(content(&[called.clone(), other]).len(), 2);
+    assert_eq!(content(&[called, done(1, &calling("fc_2", "b", input))]).len(), 2);
+}
+
+#[test]
+fn what_only_the_end_tells_is_not_lost() {
+    let input = r#"{"x":1}"#;
+    let end = |output: Value| event("completed", &json!({"response": {"output": output}}));
+    let (said, called) = (message("msg_1", "Hi"), calling("fc_1", "a", input));
+    let both = [answer("Hi"), vec![call("a", "f", input)]].concat();
+    for frames in [
+        vec![text(0, "Hi"), done(0, &said), end(json!([said, called]))],
+        vec![text(0, "Hi"), end(json!([said, called]))],
+        vec![done(1, &called), end(json!([said, called]))],
+        // All there already, though elsewhere or called otherwise.
+        vec![text(1, "Hi"), done(1, &said), done(2, &called), end(json!([said, called]))],
+        vec![done(3, &said), done(7, &calling("fc_1", "a", input)), end(json!([said, calling("fc_1", "z", input)]))],
+        vec![
+            event("output_text.delta", &json!({"delta": "Hi"})),
+            done(1, &called),
+            end(json!([message("msg_1", "H"), message("msg_2", "i"), called])),
+        ],
+    ] {
+        let outcome = run(&frames);
+        assert_eq!(outcome.text, "Hi", "{frames:?}");
+        assert_eq!(outcome.reply.unwrap().content, both, "{frames:?}");
+    }
+}
+
+#[test]
 fn a_refusal_is_said_and_told() {
     let refused = json!({"type": "message", "content": [{"type": "refusal", "refusal": "No."}]});
     let delta = event("refusal.delta", &json!({"output_index": 0, "delta": "No."}));
