@@ -187,7 +187,11 @@ fn task(
     let loaded = config::load(env, flags)?;
     let pictures = match task.image.as_slice() {
         [] => Vec::new(),
-        files => attach::pictures(files, &app::workspace(&loaded, env)?)?,
+        files => {
+            let (files, workspace) = (files.to_vec(), app::workspace(&loaded, env)?);
+            let read = stop.cancel().unless_thrown(move || attach::pictures(&files, &workspace));
+            read.unwrap_or_else(|| Err(Error::failed("interrupted while pictures were read")))?
+        }
     };
     let session = match (&task.session, task.resume) {
         (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),

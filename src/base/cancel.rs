@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Poll, Waker};
 
 type Listener = Box<dyn FnOnce() + Send>;
@@ -78,6 +78,17 @@ impl Cancel {
         (child, registration)
     }
 
+    /// What `work` returns, done on a thread of its own; `None` where the switch is thrown before. Nobody waits for the
+    /// work then, which is to be harmless and to end by itself. For what blocks and hears nothing.
+    pub fn unless_thrown<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (done, ended) = mpsc::channel();
+        let thrown = done.clone();
+        // Nobody listens any more once the other has been heard.
+        let _registration = self.on_cancel(move || drop(thrown.send(None)));
+        std::thread::spawn(move || drop(done.send(Some(work()))));
+        ended.recv().ok().flatten()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Listeners> {
         self.inner.listeners.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -149,6 +160,20 @@ mod tests {
         while !heard.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn work_is_not_waited_for_once_the_switch_is_thrown() {
+        let cancel = Cancel::new();
+        assert_eq!(cancel.unless_thrown(|| 7), Some(7));
+        let (end, ended) = mpsc::channel::<()>();
+        let thrower = cancel.clone();
+        let work = move || {
+            thrower.cancel();
+            ended.recv()
+        };
+        assert_eq!(cancel.unless_thrown(work), None);
+        drop(end);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `agent -p`: one task, from the words on the command line to the exit code.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::kernel::effect::End;
@@ -76,7 +77,7 @@ pub fn run(
         printer.event(&Event::Notice(Notice::new(NoticeCode::Stdin, text)));
     }
     let stdin_word = input.as_str();
-    let parts = message(asked, input, &workspace, printer)?;
+    let parts = message(asked, input, &workspace, stop, printer)?;
     if let Some(text) = unseen(&parts, agent.model.info()) {
         printer.event(&Event::Notice(Notice::new(NoticeCode::Fallback, text)));
     }
@@ -137,11 +138,15 @@ pub fn run(
 fn message(
     asked: &Asked,
     input: stdin::Input,
-    workspace: &Workspace,
+    workspace: &Arc<Workspace>,
+    stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<Vec<Part>, Error> {
+    let interrupted = || Error::failed("interrupted before the task began");
     let typed = asked.prompt.as_deref().unwrap_or_default();
-    let (files, problems) = attachments(typed, workspace);
+    let (text, space) = (typed.to_owned(), Arc::clone(workspace));
+    // Pictures take their time.
+    let (files, problems) = stop.cancel().unless_thrown(move || attachments(&text, &space)).ok_or_else(interrupted)?;
     for problem in problems {
         printer.event(&Event::Notice(Notice::new(NoticeCode::Config, problem)));
     }
@@ -153,7 +158,7 @@ fn message(
         }
     };
     let said = match (typed, input) {
-        (_, stdin::Input::Interrupted) => return Err(Error::failed("interrupted while standard input was read")),
+        (_, stdin::Input::Interrupted) => return Err(interrupted()),
         ("", stdin::Input::Read(text)) => text,
         ("", stdin::Input::Skipped | stdin::Input::Nothing) => {
             return Err(Error::usage("there is nothing to do: no prompt was given")

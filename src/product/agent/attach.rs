@@ -21,6 +21,9 @@ use crate::product::tool::workspace::Workspace;
 
 /// The most of one file that goes along; the rest can be read with the tools.
 const MOST_CHARS: usize = 50_000;
+/// Pictures of `--image`: all of them are sent again with every request, and Anthropic takes no large ones beyond 20
+/// (its page "Vision").
+pub const MOST_PICTURES: usize = 20;
 /// Enough bytes for that many characters, whatever the script.
 const MOST_BYTES: u64 = 4 * MOST_CHARS as u64;
 
@@ -51,8 +54,12 @@ pub fn attachments(text: &str, workspace: &Workspace) -> (Vec<Part>, Vec<String>
 ///
 /// # Errors
 ///
-/// The first that cannot be sent, and why; what `--image` named is wrong use.
+/// More than [`MOST_PICTURES`]; the first that cannot be sent, and why. What `--image` named is wrong use.
 pub fn pictures(files: &[PathBuf], workspace: &Workspace) -> Result<Vec<Part>, Error> {
+    if files.len() > MOST_PICTURES {
+        return Err(Error::usage(format!("--image: {} pictures, and {MOST_PICTURES} go along at most", files.len()))
+            .hint("name the others in the prompt: a model that sees can look at them with read_file"));
+    }
     let mut parts = Vec::new();
     for file in files {
         let name = file.to_string_lossy();
@@ -179,6 +186,8 @@ mod tests {
 
         let named = |names: &[&str]| pictures(&names.iter().map(PathBuf::from).collect::<Vec<_>>(), &workspace);
         assert_eq!(texts(named(&["a.txt", "a.txt"]).unwrap()).len(), 4);
+        let many = named(&["a.txt"; MOST_PICTURES + 1]).unwrap_err().to_string();
+        assert_eq!(many, "--image: 21 pictures, and 20 go along at most");
         for (name, problem) in [
             ("none.png", "--image none.png: no such file or directory"),
             ("page.png", "--image page.png: it is no picture; PNG, JPEG, GIF, WebP and BMP are taken"),

@@ -98,7 +98,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
     let shown = key.as_ref().map(Secret::expose);
     let model = match &wanted.model {
         Some(model) => model.clone(),
-        None => default_model(values, name, &base_url, shown)?,
+        None => default_model(loaded, name, &base_url, shown, cancel)?,
     };
     let facts = Facts::for_start(values, name, &model);
     let notices = ended(&facts, &model).into_iter().collect();
@@ -269,24 +269,32 @@ fn headers(values: &Values, name: &str) -> Vec<(String, String)> {
     headers
 }
 
-/// `key` is shown to a server of this machine that has to be asked.
-fn default_model(values: &Values, name: &str, base_url: &str, key: Option<&str>) -> Result<String, Error> {
+/// `key` is shown to a server of this machine that has to be asked; it has no longer than the task.
+fn default_model(
+    loaded: &Loaded,
+    name: &str,
+    base_url: &str,
+    key: Option<&str>,
+    cancel: &Cancel,
+) -> Result<String, Error> {
     let known = preset(name).and_then(|preset| preset.model).map(str::to_owned);
-    if let Some(model) = known.or_else(|| models(values, name).find_map(id_of).map(str::to_owned)) {
+    if let Some(model) = known.or_else(|| models(&loaded.values, name).find_map(id_of).map(str::to_owned)) {
         return Ok(model);
     }
-    let why = match probe::list(base_url, key, probe::LIST_BUDGET) {
-        Ok(models) => {
-            let first = match name {
-                "ollama" => probe::first_with_tools(base_url, key, &models, probe::LIST_BUDGET),
-                _ => models.first().cloned(),
-            };
-            match first {
-                Some(model) => return Ok(model),
-                None => "it lists none".to_owned(),
-            }
-        }
-        Err(why) => why,
+    let budget = loaded.settings.timeout.unwrap_or(probe::LIST_BUDGET).min(probe::LIST_BUDGET);
+    let (is_ollama, address, key) = (name == "ollama", base_url.to_owned(), key.map(str::to_owned));
+    let asked = cancel.unless_thrown(move || {
+        let models = probe::list(&address, key.as_deref(), budget)?;
+        let first = match is_ollama {
+            true => probe::first_with_tools(&address, key.as_deref(), &models, budget),
+            false => models.into_iter().next(),
+        };
+        first.ok_or_else(|| "it lists none".to_owned())
+    });
+    let why = match asked {
+        Some(Ok(model)) => return Ok(model),
+        Some(Err(why)) => why,
+        None => return Err(Error::failed(format!("interrupted while {name} was asked for its models"))),
     };
     if probe::is_here(base_url) {
         return Err(Error::provider(format!("no model of {name} at {base_url} is known: {why}"))

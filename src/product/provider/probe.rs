@@ -2,7 +2,7 @@
 //!
 //! For addresses of this machine only; everything else goes through `model::http`.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -173,7 +173,12 @@ fn read_answer(stream: &mut TcpStream, deadline: Instant) -> Result<Vec<u8>, Str
             return body.map(<[u8]>::to_vec);
         }
         stream.set_read_timeout(Some(left(deadline)?)).map_err(|error| error.to_string())?;
-        let count = stream.read(&mut piece).map_err(|_| "it took too long".to_owned())?;
+        let count = match stream.read(&mut piece) {
+            Ok(count) => count,
+            // A signal: who waits for us hears it.
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_) => return Err("it took too long".to_owned()),
+        };
         if count == 0 {
             let (_, body) = split_head(&answer).ok_or("it closed the connection")?;
             return Ok(body.to_vec());
