@@ -15,10 +15,12 @@ use crate::model::message::Image;
 mod decode;
 mod encode;
 mod kind;
+mod turn;
 
 use decode::{Decoded, decode, ends_there, has_end};
 use encode::{encoded, scaled};
 pub use kind::{Kind, kind_of};
+use turn::Turn;
 
 /// Pixels of the longest edge that is sent. Anthropic scales what is longer down to this and says that it helps nothing
 /// (its page "Vision"), and refuses more than 2,000 once a request holds many; OpenAI and Gemini scale to less.
@@ -101,7 +103,8 @@ impl Taken {
 /// Makes `bytes`, a file's content, into a picture that every wire takes: a PNG or JPEG within [`MOST_EDGE`] and
 /// [`MOST_BYTES`], upright. One that is that already is kept byte for byte; of several frames the first is taken.
 ///
-/// Takes up to a second for the largest: not to be called where somebody waits for a key.
+/// Takes up to a second for the largest, and waits while two others are at it: not to be called where somebody waits for
+/// a key.
 ///
 /// # Errors
 ///
@@ -122,6 +125,7 @@ pub fn take(bytes: &[u8]) -> Result<Taken, Unfit> {
         return Err(Unfit::Bytes);
     }
     // The decoders meet whatever somebody made up; a defect of theirs is an answer, not the end of a call.
+    let _turn = Turn::wait();
     caught(|| taken(bytes, kind, format)).unwrap_or_else(|defect| Err(broken(kind, &defect)))
 }
 
