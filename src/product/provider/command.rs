@@ -2,11 +2,11 @@
 //!
 //! Runs what it is given; that only the user's own file may name a command is checked before.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::base::cancel::Cancel;
@@ -16,9 +16,11 @@ use crate::product::auth::secret::Secret;
 /// A password manager may ask for a finger or a phrase in a window of its own; nobody stares at a silent program longer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No key is longer, in bytes.
-const MAX_OUTPUT: u64 = 64 << 10;
-/// How often the end of a command that has closed its output is looked for; it usually comes at once.
-const TICK: Duration = Duration::from_millis(2);
+const MAX_OUTPUT: usize = 64 << 10;
+/// How often a command is looked at, first; it usually ends soon.
+const TICK: Duration = Duration::from_millis(1);
+/// How often later on, when somebody is asked for a finger.
+const LONGEST_TICK: Duration = Duration::from_millis(20);
 /// Runs its first argument as a command that reads nothing, and ends its process group when this program ends, however
 /// that happens: its input is a pipe that only this program holds, and which closes then without a word.
 const LEASH: &str = r#"exec 3<&0 </dev/null
@@ -37,12 +39,6 @@ pub fn run(text: &str, env: &Env, cancel: &Cancel) -> Result<Secret, String> {
     run_within(text, env, PATIENCE, cancel)
 }
 
-/// What happens while a command runs.
-enum Heard {
-    Printed(std::io::Result<Vec<u8>>),
-    Cancelled,
-}
-
 /// Why a command is no longer waited for.
 enum Stopped {
     Cancelled,
@@ -59,19 +55,12 @@ fn run_within(text: &str, env: &Env, patience: Duration, cancel: &Cancel) -> Res
     let mut child = command.spawn().map_err(|error| format!("the command could not be started: {error}"))?;
     let leash = child.stdin.take();
     let deadline = Instant::now() + patience;
-    let (tell, heard) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        let tell = tell.clone();
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let read = stdout.take(MAX_OUTPUT).read_to_end(&mut bytes);
-            // Nobody listens any more after the timeout.
-            let _ = tell.send(Heard::Printed(read.map(|_| bytes)));
-        });
-    }
+    let (tell, cancelled) = mpsc::channel();
     // Nobody listens any more once the command has ended.
-    let _on_cancel = cancel.on_cancel(move || drop(tell.send(Heard::Cancelled)));
-    let ended = follow(&mut child, &heard, deadline);
+    let _on_cancel = cancel.on_cancel(move || {
+        let _ = tell.send(());
+    });
+    let ended = follow(&mut child, &cancelled, deadline);
     let (printed, status) = ended.map_err(|why| {
         end(&mut child);
         match why {
@@ -92,23 +81,48 @@ fn run_within(text: &str, env: &Env, patience: Duration, cancel: &Cancel) -> Res
     }
 }
 
-/// Waits until a command has printed what it prints, and has ended.
-fn follow(child: &mut Child, heard: &Receiver<Heard>, deadline: Instant) -> Result<(Vec<u8>, ExitStatus), Stopped> {
-    let mut printed = None;
+/// Waits until a command has ended, and takes what it has printed by then: what it leaves running may keep its output
+/// open for days.
+fn follow(child: &mut Child, cancelled: &Receiver<()>, deadline: Instant) -> Result<(Vec<u8>, ExitStatus), Stopped> {
+    let mut output = child.stdout.take();
+    if let Some(output) = &output {
+        rustix::io::ioctl_fionbio(output, true).map_err(|error| Stopped::Failed(error.into()))?;
+    }
+    let (mut printed, mut tick) = (Vec::new(), TICK);
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let mut wait = left;
-        if let Some(bytes) = &mut printed {
-            if let Some(status) = child.try_wait().map_err(Stopped::Failed)? {
-                return Ok((std::mem::take(bytes), status));
-            }
-            wait = left.min(TICK);
+        // In this order: all that it has written itself is there once it has ended.
+        let ended = child.try_wait().map_err(Stopped::Failed)?;
+        if let Some(output) = &mut output {
+            drain(output, &mut printed).map_err(Stopped::Failed)?;
         }
-        match heard.recv_timeout(wait) {
-            Ok(Heard::Printed(bytes)) => printed = Some(bytes.map_err(Stopped::Failed)?),
-            Ok(Heard::Cancelled) => return Err(Stopped::Cancelled),
+        if let Some(status) = ended {
+            return Ok((printed, status));
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        match cancelled.recv_timeout(tick.min(left)) {
+            Ok(()) => return Err(Stopped::Cancelled),
             Err(_) if left.is_zero() => return Err(Stopped::Late),
-            Err(_) => {}
+            // Whoever could tell may have been let go; the time still passes.
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(tick.min(left)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        tick = (tick * 2).min(LONGEST_TICK);
+    }
+}
+
+/// Takes what is there.
+fn drain(output: &mut ChildStdout, printed: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut piece = [0; 4 << 10];
+    loop {
+        match output.read(&mut piece) {
+            Ok(0) => return Ok(()),
+            Ok(count) => printed.extend_from_slice(&piece[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if printed.len() > MAX_OUTPUT {
+            return Err(std::io::Error::other("the command printed more than any key"));
         }
     }
 }
@@ -164,6 +178,20 @@ mod tests {
         let pid = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+
+    #[test]
+    fn what_is_left_running_may_keep_the_output_open() {
+        let started = Instant::now();
+        let folder = tempfile::tempdir().unwrap();
+        let pid = folder.path().join("pid");
+        let text = format!("sleep 300 & echo $! >{}; echo k-1", pid.display());
+        assert_eq!(run(&text, &env(), &Cancel::new()).unwrap().expose(), "k-1");
+        assert!(started.elapsed() < PATIENCE);
+        let pid = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL)
+            .unwrap();
+        assert!(run("yes", &env(), &Cancel::new()).unwrap_err().contains("more than any key"));
     }
 
     #[test]
