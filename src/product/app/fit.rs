@@ -4,6 +4,7 @@
 
 use crate::base::text::numbers::grouped;
 use crate::kernel::event::{Notice, NoticeCode};
+use crate::product::config::mask::without_secrets;
 use crate::product::error::Error;
 use crate::product::provider::Choice;
 use crate::product::provider::served::Program;
@@ -50,7 +51,7 @@ fn tools(choice: &Choice, load: Load) -> Result<Option<String>, Error> {
             choice.model
         ))),
         Some(Program::Ollama | Program::LmStudio | Program::Vllm) | None => {
-            let message = format!("{} at {} cannot call tools", choice.model, choice.base_url);
+            let message = format!("{} at {} cannot call tools", choice.model, without_secrets(&choice.base_url));
             Err(Error::provider(message)
                 .hint("choose a model that can; `ollama show MODEL` lists `tools` among its capabilities")
                 .hint("or go without tools: `--exclude-tools '*'`"))

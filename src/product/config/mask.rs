@@ -68,23 +68,42 @@ fn mask_inside(value: &Value) -> Value {
     }
 }
 
-/// `https://user:password@host` without the password.
+/// An address without its secrets.
 fn mask_address(value: &Value) -> Value {
     match value.as_str() {
-        Some(text) if text.contains("://") => Value::from(without_password(text)),
+        Some(text) if text.contains("://") => Value::from(without_secrets(text)),
         _ => value.clone(),
     }
 }
 
-/// An address without the user and password it may hold.
-pub fn without_password(address: &str) -> String {
+/// An address without the secrets it may hold: user and password, and the values of parameters whose names are those of
+/// secrets (`?key=…`), some servers' way to take a key.
+pub fn without_secrets(address: &str) -> String {
     let start = address.find("://").map_or(0, |colon| colon + 3);
-    let rest = &address[start..];
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    match authority.rfind('@') {
-        Some(at) => format!("{}{MASK}{}", &address[..start], &rest[at..]),
-        None => address.to_owned(),
+    let (scheme, rest) = address.split_at(start);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    let mut shown = match authority.rfind('@') {
+        Some(at) => format!("{scheme}{MASK}{}", &authority[at..]),
+        None => format!("{scheme}{authority}"),
+    };
+    let (path, parameters) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
+    shown.push_str(path);
+    for parameter in parameters.split_inclusive(['?', '#', '&', ';']) {
+        let text = parameter.trim_end_matches(['?', '#', '&', ';']);
+        match text.split_once('=') {
+            Some((name, value)) if is_secret_parameter(name) && !value.is_empty() => {
+                shown.push_str(&format!("{name}={MASK}{}", &parameter[text.len()..]));
+            }
+            Some(_) | None => shown.push_str(parameter),
+        }
     }
+    shown
+}
+
+/// Also the names that only addresses have: a code, a signature.
+fn is_secret_parameter(name: &str) -> bool {
+    is_secret_field(name) || matches!(name.to_ascii_lowercase().as_str(), "sig" | "signature" | "code")
 }
 
 #[cfg(test)]
@@ -106,6 +125,12 @@ mod tests {
         assert!(!shown("http.proxy", json!("http://me:sk-1@proxy:3128")).contains("sk-1"));
         assert_eq!(shown("base_url", json!("http://h/a@b")), "\"http://h/a@b\"");
         assert_eq!(shown("system_prompt", json!("@a/b@c")), "\"@a/b@c\"");
-        assert_eq!(without_password("me:sk-1@proxy:3128"), format!("{MASK}@proxy:3128"));
+        assert_eq!(without_secrets("me:sk-1@proxy:3128"), format!("{MASK}@proxy:3128"));
+        assert_eq!(
+            without_secrets("https://h/v1?a=1&key=sk-1&api-version=2#access_token=sk-1"),
+            format!("https://h/v1?a=1&key={MASK}&api-version=2#access_token={MASK}")
+        );
+        assert_eq!(without_secrets("https://h?subscription-key=a=b@c"), format!("https://h?subscription-key={MASK}"));
+        assert_eq!(without_secrets("https://h/key=1?key=&x"), "https://h/key=1?key=&x");
     }
 }

@@ -321,6 +321,6 @@ fn runtime() -> Result<Runtime, Error> {
 
 /// An address without a password, and without a query, where some keep keys.
 fn shown(base_url: &str) -> String {
-    let address = mask::without_password(base_url);
+    let address = mask::without_secrets(base_url);
     address.split(['?', '#']).next().unwrap_or_default().to_owned()
 }

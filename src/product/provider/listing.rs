@@ -144,7 +144,7 @@ pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Li
             // That nobody has started a server of the usual places is not worth a word.
             Err(_) if values.below(&["providers", name]).next().is_none() => {}
             Err(why) => {
-                let address = mask::without_password(address);
+                let address = mask::without_secrets(address);
                 listing.problems.push(format!("{name} at {address} lists no models: {why}"));
             }
         }

@@ -249,7 +249,7 @@ fn base_url(values: &Values, wanted: &Wanted) -> Result<String, Error> {
     };
     let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
     if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
-        let shown = mask::without_password(address);
+        let shown = mask::without_secrets(address);
         return Err(Error::usage(format!("{place}: the base_url of {name}, `{shown}`, is no address"))
             .hint("it begins with http:// or https://"));
     }
@@ -297,7 +297,8 @@ fn default_model(
         None => return Err(Error::failed(format!("interrupted while {name} was asked for its models"))),
     };
     if probe::is_here(base_url) {
-        return Err(Error::provider(format!("no model of {name} at {base_url} is known: {why}"))
+        let address = mask::without_secrets(base_url);
+        return Err(Error::provider(format!("no model of {name} at {address} is known: {why}"))
             .hint(format!("start the server, or name a model: `--provider {name} -m ID`")));
     }
     Err(Error::usage(format!("no model is named for {name}"))

@@ -10,7 +10,7 @@ use crate::base::text::visible;
 use crate::model::error::ErrorKind;
 use crate::model::http::{Authorities, Failure, Route, Stage, certificates as read, is_proxy_address, why_no_trust};
 use crate::product::config::Loaded;
-use crate::product::config::mask::without_password;
+use crate::product::config::mask::without_secrets;
 use crate::product::config::presets::{Preset, preset};
 use crate::product::error::Error;
 use crate::product::provider::check::{Checked, Verdict};
@@ -29,7 +29,7 @@ pub(super) fn proxies(loaded: &Loaded, env: &Env) -> Section {
     let set: Vec<_> =
         configured.into_iter().chain(PROXIES.iter().filter_map(|name| Some((*name, env.var(name)?)))).collect();
     for (name, address) in &set {
-        section.line(name, visible::line(&without_password(address)));
+        section.line(name, visible::line(&without_secrets(address)));
         if !is_proxy_address(address) && !is_bare_name(address) {
             section.remark(format!("{name} is no address of an http or https proxy, such as http://proxy:3128"));
         }
