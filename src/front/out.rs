@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 
 use crate::base::env::Env;
 use crate::base::text::clean::clean;
+use crate::base::text::visible;
 use crate::product::error::Error;
 
 /// Both streams of the process, or of a test.
@@ -130,9 +131,10 @@ impl<'a> Out<'a> {
 
     /// Writes an error and its hints to stderr.
     pub fn error(&mut self, error: &Error) {
-        self.talk(&format!("error: {error}"));
+        // They quote what others wrote.
+        self.talk(&format!("error: {}", visible::lines(&error.to_string())));
         for hint in &error.hints {
-            self.talk(&format!("hint: {hint}"));
+            self.talk(&format!("hint: {}", visible::lines(hint)));
         }
     }
 

@@ -16,6 +16,7 @@ use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::path::is_absent;
+use crate::base::text::visible;
 use crate::product::config::layer::Problem;
 use crate::product::config::naming::own_providers;
 use crate::product::config::presets::PRESETS;
@@ -106,7 +107,8 @@ impl Section {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.title)?;
         for (name, text) in &self.rows {
-            writeln!(out, "  {name:<12} {text}")?;
+            // Some quote what others wrote.
+            writeln!(out, "  {:<12} {}", visible::line(name), visible::line(text))?;
         }
         Ok(())
     }
