@@ -122,7 +122,7 @@ pub static KEYS: &[Key] = &[
     ),
     key("http.max_retries", Kind::Integer(0), "4", "how often an attempt is repeated", Project::Never),
     key("http.retry_cap", Kind::Positive, "60", "seconds a wait between attempts may take", Project::Never),
-    key("http.proxy", Kind::Proxy, "", "a proxy's address; the environment's if unset", Project::Never),
+    key("http.proxy", Kind::Proxy, "", "a proxy's address, or off; the environment's if unset", Project::Never),
     key("http.ca_file", Kind::Text, "", "certificates to trust besides the system's", Project::Never),
     key("providers.*.base_url", Kind::Text, "", "where the provider is", Project::Never),
     key("providers.*.api", Kind::Wire, "", "the wire it speaks", Project::Never),

@@ -22,7 +22,7 @@ pub enum Kind {
     Text,
     /// A text that is shown masked.
     Secret,
-    /// A proxy's address.
+    /// A proxy's address, or [`NO_PROXY`].
     Proxy,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -40,6 +40,9 @@ pub enum Kind {
     Any,
 }
 
+/// In place of a proxy's address: none, whatever the environment says.
+pub const NO_PROXY: &str = "off";
+
 impl Kind {
     /// Whether `value` is one of the kind's; else what was expected, for "expected …".
     ///
@@ -53,7 +56,7 @@ impl Kind {
             Self::Number(least, most) => value.as_f64().is_some_and(|number| (least..=most).contains(&number)),
             Self::Positive => value.as_f64().is_some_and(|number| number > 0.0 && number.is_finite()),
             Self::Text | Self::Secret => value.is_string(),
-            Self::Proxy => value.as_str().is_some_and(is_proxy_address),
+            Self::Proxy => value.as_str().is_some_and(|text| text == NO_PROXY || is_proxy_address(text)),
             Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
             Self::List => is_list_of_texts(value),
             Self::TextOrList => {
@@ -103,7 +106,7 @@ impl Kind {
             Self::Number(least, most) => format!("a number from {least} to {most}"),
             Self::Positive => "a number above 0".to_owned(),
             Self::Text | Self::Secret => "a text".to_owned(),
-            Self::Proxy => "the address of an http or https proxy, such as http://proxy:3128".to_owned(),
+            Self::Proxy => format!("the address of an http or https proxy, such as http://proxy:3128, or {NO_PROXY}"),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::List => "a list of texts".to_owned(),
             Self::TextOrList => "a text or a list of texts".to_owned(),

@@ -190,7 +190,7 @@ pub struct Http {
     pub max_retries: u32,
     /// What a wait between attempts may take.
     pub retry_cap: Duration,
-    /// A proxy's address; the environment's if unset.
+    /// A proxy's address, or `off`; the environment's if unset.
     pub proxy: Option<String>,
     /// Certificates to trust besides the system's, as a path.
     pub ca_file: Option<String>,

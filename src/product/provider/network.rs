@@ -12,6 +12,7 @@ use crate::base::env::Env;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::http::{Authorities, HttpOptions, ProxyEnv, ProxySetting, needs_certificates};
 use crate::product::config::Loaded;
+use crate::product::config::kind::NO_PROXY;
 use crate::product::config::layer::Source;
 use crate::product::error::Error;
 
@@ -65,6 +66,7 @@ fn patience(loaded: &Loaded, key: &str, set: Duration, base_url: &str) -> Durati
 /// The proxy of the settings, else the environment's.
 pub fn proxy(loaded: &Loaded, env: &Env) -> ProxySetting {
     match &loaded.settings.http.proxy {
+        Some(url) if url == NO_PROXY => ProxySetting::Direct,
         Some(url) => ProxySetting::Url(url.clone()),
         None => ProxySetting::FromEnv(ProxyEnv::read(|name| env.var(name).map(str::to_owned))),
     }
@@ -157,6 +159,14 @@ mod tests {
         let told = network(&stale.load(), &stale.env, "x", https).unwrap();
         assert!(told.notice.unwrap().text.contains("SSL_CERT_FILE: cannot read /none.pem"));
         assert!(matches!(told.options.authorities, Authorities::Lost { .. }));
+    }
+
+    #[test]
+    fn the_environments_proxy_can_be_switched_off() {
+        let world = World::new().var("HTTPS_PROXY", "http://proxy:3128");
+        assert!(matches!(proxy(&world.load(), &world.env), ProxySetting::FromEnv(_)));
+        let world = world.user(&json!({"http": {"proxy": "off"}}));
+        assert_eq!(proxy(&world.load(), &world.env), ProxySetting::Direct);
     }
 
     #[test]
