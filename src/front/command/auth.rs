@@ -140,6 +140,9 @@ fn login(
     if !key::is_key(&key) {
         return Err(no_key(name, "it holds characters that no key has").hint(key::KEYS_ARE));
     }
+    if let Some(what) = wrapping(key.expose()) {
+        return Err(no_key(name, &format!("it is {what}")).hint("give what stands behind the `=`, without quotes"));
+    }
     let judged = match check {
         Check::Server => judge(loaded, env, name, Some(key.clone()), stop.cancel())?,
         Check::Nobody => Judged::Unknown("as you wished".to_owned()),
@@ -185,6 +188,26 @@ fn wants_none(loaded: &Loaded, env: &Env, name: &str, cancel: &Cancel) -> Result
              {why} (`agent auth login {name} --no-check` keeps one all the same)"
         )),
     })
+}
+
+/// What somebody copied around a key: a line of a shell's or of a `.env` file, or quotes.
+fn wrapping(text: &str) -> Option<&'static str> {
+    let is_quoted = |text: &str| {
+        text.len() > 1 && ['"', '\''].iter().any(|quote| text.starts_with(*quote) && text.ends_with(*quote))
+    };
+    let is_name = |name: &str| {
+        name.contains('_')
+            && name.chars().all(|letter| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_')
+    };
+    let line = text.strip_prefix("export ").unwrap_or(text);
+    match line.split_once('=') {
+        _ if is_quoted(text) => Some("in quotes"),
+        // Signs `=` at the end fill some keys up.
+        Some((name, value)) if is_name(name) && !value.trim_matches('=').is_empty() => {
+            Some("a line that sets a variable")
+        }
+        Some(_) | None => None,
+    }
 }
 
 fn no_key(name: &str, why: &str) -> Error {

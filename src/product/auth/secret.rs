@@ -8,9 +8,10 @@ use std::sync::Arc;
 pub struct Secret(Arc<str>);
 
 impl Secret {
-    /// Takes a text in, without the blanks and line ends around it: pasted keys often carry some.
+    /// Takes a text in, without the blanks and line ends around it, and without the mark that some editors put before a
+    /// text: pasted keys often carry some.
     pub fn new(text: &str) -> Self {
-        Self(text.trim().into())
+        Self(text.trim_start_matches('\u{feff}').trim().into())
     }
 
     /// The secret itself, for whoever has to send it or to look for it.
@@ -37,7 +38,7 @@ mod tests {
 
     #[test]
     fn it_is_shown_to_nobody() {
-        let secret = Secret::new(" sk-1\n");
+        let secret = Secret::new("\u{feff} sk-1\n");
         assert_eq!(secret.expose(), "sk-1");
         assert!(!format!("{secret} {secret:?} {:?}", Some(&secret)).contains("sk-1"));
     }

@@ -104,6 +104,24 @@ fn a_key_that_its_server_takes_is_kept_and_shown_to_nobody() {
 }
 
 #[test]
+fn what_was_copied_around_a_key_is_not_kept() {
+    let world = world("http://127.0.0.1:9/v1");
+    for (typed, why) in [
+        ("OPENAI_API_KEY=k-1", "it is a line that sets a variable"),
+        ("export A_KEY='k-1'", "it is a line that sets a variable"),
+        ("\"k-1\"", "it is in quotes"),
+    ] {
+        let error = login(&world, "mock", typed).code.unwrap_err();
+        assert_eq!(error.message, format!("no key for mock: {why}"));
+        assert!(error.hints.iter().any(|hint| hint.contains("without quotes")) && !error.message.contains("k-1"));
+    }
+    let unchecked = Action::Login { name: "mock".to_owned(), check: Check::Nobody };
+    for good in ["A_B==", "sk_a=b", "\u{feff}k-1"] {
+        assert!(run_with(&world, &unchecked, &Typed::Line(Secret::new(good))).code.is_ok(), "{good}");
+    }
+}
+
+#[test]
 fn a_server_that_cannot_judge_is_no_hindrance() {
     let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for (url, why) in [
