@@ -85,10 +85,12 @@ fn window(choice: &Choice, load: Load) -> Result<Option<String>, Error> {
 
 fn too_small(choice: &Choice, load: Load, window: u64) -> Error {
     let message = format!(
-        "the system prompt and the tools take about {} tokens, and the window of {} holds {}",
-        grouped(load.tokens),
+        "the window of {} holds {} tokens, and about {} are needed: {} for the system prompt and the tools, {} for a first message and its answer",
         choice.model,
-        grouped(window)
+        grouped(window),
+        grouped(load.tokens + ROOM),
+        grouped(load.tokens),
+        grouped(ROOM)
     );
     let mut error = Error::provider(message);
     if let Some(raise) = raising(choice, window) {

@@ -34,12 +34,12 @@ fn said(choice: &Choice, load: Load) -> String {
 #[test]
 fn a_window_without_room_is_an_error() {
     insta::assert_snapshot!(said(&choice(Some(2_048), Some(Program::LlamaCpp)), FULL), @r"
-    the system prompt and the tools take about 2,000 tokens, and the window of test-model holds 2,048
+    the window of test-model holds 2,048 tokens, and about 3,000 are needed: 2,000 for the system prompt and the tools, 1,000 for a first message and its answer
     for a larger window, start llama-server with `-c 32768 -np 1`
     or offer less: `--tools lean` takes about 500 tokens
     ");
     insta::assert_snapshot!(said(&choice(Some(1_024), Some(Program::Ollama)), LEAN), @r"
-    the system prompt and the tools take about 500 tokens, and the window of test-model holds 1,024
+    the window of test-model holds 1,024 tokens, and about 1,500 are needed: 500 for the system prompt and the tools, 1,000 for a first message and its answer
     for a larger window, start Ollama with OLLAMA_CONTEXT_LENGTH=32768, or make a model of this one with `PARAMETER num_ctx 32768` in its Modelfile
     ");
     let mut configured = choice(Some(512), None);
