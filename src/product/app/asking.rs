@@ -10,6 +10,7 @@ use super::{load, node_settings, system, toolbox, workspace};
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
 use crate::kernel::event::{Notice, NoticeCode};
+use crate::model::error::{ErrorKind, ModelError};
 use crate::model::http::{Endpoint, connect};
 use crate::model::provider::compat::Compat;
 use crate::model::replay::Replay;
@@ -110,8 +111,30 @@ fn connected(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Mod
         headers: choice.headers.clone(),
         compat,
     };
-    let model = connect(endpoint, &options).map_err(|error| Error::provider(error.to_string()))?;
+    let model = connect(endpoint, &options).map_err(|error| unusable(&choice.provider, &error))?;
     Ok((model, notice))
+}
+
+/// Nothing has been sent yet: it is what the settings say about the provider that cannot be used.
+fn unusable(provider: &str, error: &ModelError) -> Error {
+    match error.kind {
+        ErrorKind::Auth => Error::provider(error.to_string())
+            .hint(format!("`agent auth list` shows where the key of {provider} is from")),
+        ErrorKind::InvalidRequest
+        | ErrorKind::RateLimit
+        | ErrorKind::Overload
+        | ErrorKind::Network
+        | ErrorKind::Timeout
+        | ErrorKind::Context
+        | ErrorKind::Picture
+        | ErrorKind::Seal
+        | ErrorKind::Length
+        | ErrorKind::Empty
+        | ErrorKind::Refused
+        | ErrorKind::Cancelled
+        | ErrorKind::Internal => Error::usage(format!("providers.{provider}: {error}"))
+            .hint(format!("`agent config show providers.{provider}` shows what is set, and where")),
+    }
 }
 
 /// What to say where a budget cannot be kept.
@@ -125,7 +148,26 @@ fn unpriced(choice: &Choice, loaded: &Loaded) -> Option<Notice> {
 mod tests {
     use super::*;
     use crate::product::config::tests::two;
+    use crate::product::error::Kind;
     use serde_json::json;
+
+    #[test]
+    fn what_the_settings_say_wrongly_about_a_provider_is_wrong_use() {
+        for (base_url, name, part) in [
+            ("http://h:99999/v1", "X-A", "invalid port"),
+            ("http://:80/v1", "X-A", "base_url"),
+            ("http://h/v1", "bad name", "the header `bad name` cannot be sent"),
+        ] {
+            let world = two(
+                &json!({"providers": {"mock": {"base_url": base_url, "headers": {name: "1"}, "models": [{"id": "test-model"}]}}}),
+            );
+            let (loaded, choice) = (world.load(), world.choose().unwrap());
+            let Err(error) = answering(&choice, &loaded, &world.env) else { panic!("{base_url}") };
+            let told = error.to_string();
+            assert!(error.kind == Kind::Usage && told.starts_with("providers.mock: ") && told.contains(part), "{told}");
+            assert!(error.hints[0].contains("`agent config show providers.mock`"));
+        }
+    }
 
     #[test]
     fn a_model_chosen_while_a_task_runs_is_judged_as_at_the_start() {
