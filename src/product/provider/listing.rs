@@ -8,14 +8,14 @@ use super::choose::wanted_with;
 use super::facts::Facts;
 use super::key::{self, Found, RunKeys};
 use super::probe::{self, Server};
-use super::{Wanted, base_url, wire};
+use super::{Wanted, base_url, unknown, wire};
 use crate::base::env::Env;
 use crate::model::provider::compat::Compat;
 use crate::model::{Api, ModelInfo};
 use crate::product::auth::secret::Secret;
 use crate::product::catalogue;
 use crate::product::config::layer::Values;
-use crate::product::config::naming::{REPLAY, id_of, models, own_providers, provider_named};
+use crate::product::config::naming::{REPLAY, id_of, is_known, models, own_providers, provider_named};
 use crate::product::config::presets::{PRESETS, Preset, preset};
 use crate::product::config::{Loaded, mask};
 use crate::product::error::Error;
@@ -150,6 +150,10 @@ pub fn listing(loaded: &Loaded, env: &Env, servers: Servers, scope: Scope) -> Li
         }
     }
     let current = match wanted_with(loaded, env, || first(&live)) {
+        Ok(wanted) if !is_known(&wanted.provider, values) => {
+            listing.nobody = Some(unknown(&wanted.provider, values).to_string());
+            None
+        }
         Ok(wanted) => {
             let key = asked.iter().find(|(name, ..)| *name == wanted.provider).and_then(|(.., key)| key.as_ref());
             model_of(values, wanted, &live, &addresses, key.map(Secret::expose))

@@ -20,6 +20,7 @@ use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::secret::is_secret_field;
 use crate::base::text::likeness::closest;
+use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::replay::Pace;
 use crate::model::{Api, ModelInfo};
@@ -101,7 +102,7 @@ pub fn build(loaded: &Loaded, env: &Env, wanted: &Wanted, cancel: &Cancel) -> Re
         None => default_model(loaded, name, &base_url, shown, cancel)?,
     };
     let facts = Facts::for_start(values, name, &model);
-    let notices = ended(&facts, &model).into_iter().collect();
+    let notices = ended(&facts, &model).into_iter().chain(toolless(&facts, &model)).collect();
     let mut info = facts.info(name, &model);
     let served = asks_server(local, api, &info)
         .then(|| served::ask(name, &base_url, &model, shown, served::ASK_BUDGET))
@@ -180,6 +181,12 @@ fn ended(facts: &Facts, model: &str) -> Option<Notice> {
     Some(Notice::new(NoticeCode::Config, text))
 }
 
+/// What to say of a model that is not known to call tools, which is nearly all an agent does.
+fn toolless(facts: &Facts, model: &str) -> Option<Notice> {
+    let text = format!("{model} calls no tools, as far as is known: it may say what to do, and do nothing.");
+    (facts.tools == Some(false)).then(|| Notice::new(NoticeCode::Config, text))
+}
+
 fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
     let Some(model) = &wanted.model else {
         return Err(Error::usage("the provider replay needs a record to answer from")
@@ -211,12 +218,13 @@ fn replay(env: &Env, wanted: &Wanted) -> Result<Choice, Error> {
 pub fn unknown(name: &str, values: &Values) -> Error {
     let own = own_providers(values);
     let known = || own.iter().copied().chain(PRESETS.iter().map(|preset| preset.name));
-    let error = Error::usage(format!("unknown provider `{name}`"));
+    let shown = visible::line(name);
+    let error = Error::usage(format!("unknown provider `{shown}`"));
     match closest(name, known()) {
         Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None => error
             .hint(format!("known are {}", known().collect::<Vec<_>>().join(", ")))
-            .hint(format!("one of your own needs `providers.{name}.base_url` in config.json")),
+            .hint(format!("one of your own needs `providers.{shown}.base_url` in config.json")),
     }
 }
 
@@ -247,9 +255,11 @@ fn base_url(values: &Values, wanted: &Wanted) -> Result<String, Error> {
         (None, Some(preset)) => (preset.base_url, format!("preset {name}")),
         (None, None) => return Err(Error::usage(format!("`providers.{name}.base_url` is not set"))),
     };
-    let host = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+    let is_wires = |scheme: &str| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+    let host = address.split_once("://").filter(|(scheme, _)| is_wires(scheme)).map(|(_, host)| host);
     if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {
-        let shown = mask::without_secrets(address);
+        let (shown, name) = (mask::without_secrets(address), visible::line(name));
+        let shown = visible::line(&shown);
         return Err(Error::usage(format!("{place}: the base_url of {name}, `{shown}`, is no address"))
             .hint("it begins with http:// or https://"));
     }
@@ -298,6 +308,7 @@ fn default_model(
     };
     if probe::is_here(base_url) {
         let address = mask::without_secrets(base_url);
+        let (name, address) = (visible::line(name), visible::line(&address));
         return Err(Error::provider(format!("no model of {name} at {address} is known: {why}"))
             .hint(format!("start the server, or name a model: `--provider {name} -m ID`")));
     }

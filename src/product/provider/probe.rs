@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use reqwest::Url;
 use serde_json::{Value, json};
 
 /// How long all servers together may take to be found when nobody named one.
@@ -16,6 +17,9 @@ pub const LIST_BUDGET: Duration = Duration::from_secs(5);
 const MAX_ANSWER: u64 = 4 << 20;
 /// How many models are asked what they can do, before the first is taken.
 const MAX_ASKED: usize = 16;
+
+/// What an address may end with besides the path of its list.
+const ENDS: [&str; 2] = ["/chat/completions", "/responses"];
 
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,17 +102,18 @@ pub(super) struct Address {
     authority: String,
     /// Without a slash at its end.
     pub(super) path: String,
+    /// With its question mark; empty where there is none.
+    query: String,
     key: Option<String>,
 }
 
 impl Address {
     pub(super) fn parse(base_url: &str) -> Result<Self, String> {
-        let rest = base_url.strip_prefix("http://").ok_or("only a plain http:// address of this machine is asked")?;
-        let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| "its port is no number")?),
-            Some(_) | None => (authority, 80),
-        };
+        let url = Url::parse(base_url.trim()).map_err(|error| format!("it is no address: {error}"))?;
+        if url.scheme() != "http" {
+            return Err("only a plain http:// address of this machine is asked".to_owned());
+        }
+        let (host, port) = (url.host_str().unwrap_or_default(), url.port().unwrap_or(80));
         let addresses: Vec<IpAddr> = match host.trim_start_matches('[').trim_end_matches(']') {
             // Without a resolver: the name is reserved for this (RFC 6761).
             "localhost" => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
@@ -117,11 +122,14 @@ impl Address {
         if addresses.is_empty() {
             return Err("it is not on this machine".to_owned());
         }
-        let path = path.trim_end_matches('/');
+        // The address of the wire itself is taken as well.
+        let path = url.path().trim_end_matches('/');
+        let path = ENDS.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
         Ok(Self {
             sockets: addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect(),
-            authority: authority.to_owned(),
-            path: if path.is_empty() { String::new() } else { format!("/{path}") },
+            authority: format!("{host}:{port}"),
+            path: path.trim_end_matches('/').to_owned(),
+            query: url.query().map(|query| format!("?{query}")).unwrap_or_default(),
             key: None,
         })
     }
@@ -136,8 +144,9 @@ impl Address {
         let mut stream = self.connect(deadline)?;
         let key = self.key.as_ref().map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
         let head = format!(
-            "{method} {path} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
+            "{method} {path}{} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\n{key}Connection: close\r\n\r\n",
+            self.query,
             self.authority,
             body.len()
         );
@@ -263,6 +272,19 @@ pub(super) mod tests {
             assert!(list(bad, None, PROBE_BUDGET).is_err() && !is_here(bad), "{bad}");
         }
         assert!(is_here("http://[::1]:8080/v1") && is_here("http://127.0.0.2"));
+    }
+
+    #[test]
+    fn any_address_of_the_server_leads_to_its_list() {
+        let server = serve(|line, _| {
+            assert!(line == "GET /%C3%BC/v1/models?key=k HTTP/1.0", "{line}");
+            ok(r#"{"data": [{"id": "one"}]}"#)
+        });
+        let root = server.replace("/v1", "").replace("http://", "HTTP://me:pw@");
+        for end in ["/ü/v1?key=k", "/ü/v1/?key=k#top", "/ü/v1/chat/completions?key=k", "/%C3%BC/v1/responses/?key=k"]
+        {
+            assert_eq!(list(&format!("{root}{end}"), None, LIST_BUDGET).unwrap(), ["one"], "{end}");
+        }
     }
 
     #[test]

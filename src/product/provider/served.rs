@@ -145,7 +145,7 @@ impl Asked<'_> {
         let able = |word: &str| abilities.map(|all| all.iter().any(|one| one == word));
         let facts = shown.get("model_info").and_then(Value::as_object);
         let most = facts.into_iter().flatten().find(|(name, _)| name.ends_with(".context_length"));
-        let most = most.and_then(|(_, tokens)| tokens.as_u64());
+        let most = most.and_then(|(_, tokens)| tokens.as_u64()).filter(|tokens| *tokens > 0);
         let window = loaded.as_ref().and_then(|entry| number(entry, "context_length")).or_else(|| {
             let own = shown.get("parameters").and_then(Value::as_str).and_then(num_ctx)?;
             Some(most.map_or(own, |most| own.min(most)))
@@ -213,7 +213,10 @@ fn tagged(name: &str) -> String {
 
 /// The window that a model's own parameters set: a line such as `num_ctx    8192`.
 fn num_ctx(parameters: &str) -> Option<u64> {
-    parameters.lines().find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok())
+    parameters
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse().ok())
+        .filter(|tokens| *tokens > 0)
 }
 
 #[cfg(test)]

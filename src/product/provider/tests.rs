@@ -144,6 +144,13 @@ fn presets_stand_below_the_user() {
         .user(&json!({"provider": "x", "model": "m", "providers": {"x": {"base_url": "ftp://h"}}}))
         .choose();
     assert!(bad.unwrap_err().message.contains("no address"));
+    let evil = json!({"provider": "x", "model": "m", "providers": {"x": {"base_url": "\u{1b}[2J\nhttp://h?key=sk-1"}}});
+    let told = World::new().user(&evil).choose().unwrap_err().message;
+    assert!(!told.contains(char::is_control) && !told.contains("sk-1"), "{told}");
+    let loud = json!({"provider": "x", "model": "m", "providers": {"x": {"base_url": "HTTP://h"}}});
+    assert_eq!(World::new().user(&loud).choose().unwrap().base_url, "HTTP://h");
+    let toolless = Facts { tools: Some(false), ..Facts::of(&Values::default(), "x", "m") };
+    assert!(super::toolless(&toolless, "m").is_some_and(|notice| notice.text.starts_with("m calls no tools")));
 }
 
 #[test]
