@@ -162,7 +162,7 @@ mod tests {
                 &json!({"providers": {"mock": {"base_url": base_url, "headers": {name: "1"}, "models": [{"id": "test-model"}]}}}),
             );
             let (loaded, choice) = (world.load(), world.choose().unwrap());
-            let Err(error) = answering(&choice, &loaded, &world.env) else { panic!("{base_url}") };
+            let Err(error) = answering(&choice, &loaded, &world.env, &Mask::default()) else { panic!("{base_url}") };
             let told = error.to_string();
             assert!(error.kind == Kind::Usage && told.starts_with("providers.mock: ") && told.contains(part), "{told}");
             assert!(error.hints[0].contains("`agent config show providers.mock`"));
