@@ -127,7 +127,9 @@ impl Editor {
         let (chip, caret) = (Text::pasted(chip), self.caret);
         self.fresh();
         self.change(at..at + CHIP.len_utf8(), &chip, Join::Alone);
-        self.caret = if caret > at { caret - CHIP.len_utf8() + chip.len() } else { caret };
+        let caret = if caret > at { caret - CHIP.len_utf8() + chip.len() } else { caret };
+        // What was apart from the chip may be of one cluster with its text.
+        self.caret = segment::snap(self.text.as_str(), caret);
         self.settle();
         true
     }

@@ -137,7 +137,8 @@ impl Model {
                 let caret = self.caret;
                 self.replace(index, index + 1, text.chars().map(|letter| Unit::Text(letter, false)).collect());
                 let letters = text.chars().count();
-                self.caret = if caret > index { caret - 1 + letters } else { caret };
+                let caret = if caret > index { caret - 1 + letters } else { caret };
+                self.caret = self.stops().into_iter().find(|stop| *stop >= caret).unwrap();
             }
             Step::Edit(edit) => self.edit(*edit),
         }
