@@ -169,6 +169,17 @@ fn info() -> ModelInfo {
     }
 }
 
+/// No limits, no second attempts.
+fn settings() -> Settings {
+    Settings {
+        max_turns: None,
+        max_cost: None,
+        retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
+        loop_detection: true,
+        overhead_tokens: 0,
+    }
+}
+
 async fn run_all(
     replies: Vec<Reply>,
     tools: &Toolbox,
@@ -179,14 +190,7 @@ async fn run_all(
 ) -> (Outcome, Kept, Node) {
     let info = info();
     let model = Arc::new(Scripted { info: info.clone(), replies: Mutex::new(replies.into()) });
-    let settings = Settings {
-        max_turns: None,
-        max_cost: None,
-        retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
-        loop_detection: true,
-        overhead_tokens: 0,
-    };
-    let mut node = Node::new(settings, info, Vec::new());
+    let mut node = Node::new(settings(), info, Vec::new());
     let mut kept = Kept::default();
     let mut driver = Driver {
         model,
@@ -402,16 +406,8 @@ fn answering(label: &str, replies: Vec<Reply>) -> Arc<dyn Model> {
 }
 
 /// Runs a task with these models, the first of which answers first; returns who answered at the end as well.
-async fn run_line(model: Arc<dyn Model>, line: InLine, chosen: Chosen, tools: &Toolbox) -> (Outcome, Kept, String) {
-    let mut line = line;
-    let settings = Settings {
-        max_turns: None,
-        max_cost: None,
-        retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
-        loop_detection: true,
-        overhead_tokens: 0,
-    };
-    let mut node = Node::new(settings, model.info().clone(), Vec::new());
+async fn run_line(model: Arc<dyn Model>, mut line: InLine, chosen: Chosen, tools: &Toolbox) -> (Outcome, Kept, String) {
+    let mut node = Node::new(settings(), model.info().clone(), Vec::new());
     let mut kept = Kept::default();
     let mut driver = Driver {
         model,
