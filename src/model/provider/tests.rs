@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::compat::Compat;
-use super::{Progress, Wire};
+use super::{Deltas, Progress, Wire};
 use crate::model::ModelInfo;
 use crate::model::error::ModelError;
 use crate::model::message::{Assistant, AssistantPart, Message, Origin, ToolCall, ToolInput};
@@ -24,6 +24,22 @@ pub struct Outcome {
     pub reasoning: String,
 }
 
+/// The reply that frames come to; reading ends with the first failure.
+pub fn decoded<'a>(
+    wire: Wire,
+    compat: &Compat,
+    frames: impl Iterator<Item = &'a str>,
+    deltas: Deltas<'_>,
+) -> Result<Reply, ModelError> {
+    let mut decoder = wire.decoder(compat);
+    for frame in frames {
+        if decoder.frame(frame, deltas)? == Progress::Over {
+            break;
+        }
+    }
+    decoder.finish(deltas)
+}
+
 /// Decodes frames.
 pub fn read(wire: Wire, compat: &Compat, frames: &[String]) -> Outcome {
     let (mut text, mut reasoning) = (String::new(), String::new());
@@ -31,19 +47,7 @@ pub fn read(wire: Wire, compat: &Compat, frames: &[String]) -> Outcome {
         Delta::Text(more) => text.push_str(more),
         Delta::Reasoning(more) => reasoning.push_str(more),
     };
-    let mut decoder = wire.decoder(compat);
-    let mut failed = None;
-    for frame in frames {
-        match decoder.frame(frame, &mut deltas) {
-            Ok(Progress::Over) => break,
-            Ok(Progress::Waiting | Progress::Begun | Progress::Complete) => {}
-            Err(error) => {
-                failed = Some(error);
-                break;
-            }
-        }
-    }
-    let reply = failed.map_or_else(|| decoder.finish(&mut deltas), Err);
+    let reply = decoded(wire, compat, frames.iter().map(String::as_str), &mut deltas);
     Outcome { reply, text, reasoning }
 }
 

@@ -17,8 +17,9 @@ mod valid;
 
 use serde_json::Value;
 
+use super::Wire;
 use super::compat::Compat;
-use super::{Progress, Wire};
+use super::tests::decoded;
 use crate::model::error::ErrorKind;
 use crate::model::reply::{Delta, Reply};
 use crate::model::sse::Reader;
@@ -162,19 +163,7 @@ impl Dialect {
             Delta::Text(text) => heard.push((Kind::Text, text.to_owned())),
             Delta::Reasoning(text) => heard.push((Kind::Reasoning, text.to_owned())),
         };
-        let mut decoder = self.wire.decoder(compat);
-        let mut failed = None;
-        for data in datas {
-            match decoder.frame(data, &mut deltas) {
-                Ok(Progress::Over) => break,
-                Ok(Progress::Waiting | Progress::Begun | Progress::Complete) => {}
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-        }
-        let reply = failed.map_or_else(|| decoder.finish(&mut deltas), Err);
+        let reply = decoded(self.wire, compat, datas, &mut deltas);
         assert!(heard.iter().all(|(_, text)| !text.is_empty()), "an empty delta");
         let whole = reply.as_ref().ok().cloned();
         let reply = reply.map(|reply| Reply { content: plain(reply.content), ..reply });
