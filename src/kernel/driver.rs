@@ -316,6 +316,7 @@ fn guarded(
     let none = Object::new();
     let arguments = pending.call.input.object().unwrap_or(&none);
     let run = || {
+        hooks.tool_starting(pending);
         let mut output = tool.run(arguments, &context);
         hooks.tool_finished(&pending.call, &mut output);
         output

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows a terminal, a provider, a disk or a clock; only the driver knows tokio, threads and time.
 
+pub mod compact;
 pub mod driver;
 pub mod effect;
 pub mod event;

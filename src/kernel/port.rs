@@ -9,6 +9,7 @@ use crate::base::text::cut::ellipsis;
 use crate::model::ModelInfo;
 use crate::model::message::{Message, ToolCall, ToolInput, ToolResult};
 
+use super::compact::Folded;
 use super::event::Event;
 use super::tool::{Limits, Output, Risk, Subject};
 
@@ -84,6 +85,9 @@ pub trait Gate {
 
 /// May look at what goes on and change it.
 pub trait Hooks: Send + Sync {
+    /// Hears that a permitted call is about to run, on the thread it runs on; it runs once this returns.
+    fn tool_starting(&self, _: &PendingCall) {}
+
     /// Sees what a running call has to show before anyone else does, and may change it.
     fn tool_progress(&self, text: &mut String);
 
@@ -101,6 +105,12 @@ pub trait Sink {
 
     /// Keeps that these pictures, by their ids, are not sent again.
     fn refused(&mut self, pictures: &[String]);
+
+    /// Keeps that long results before the last `kept` messages (counted as [`Folded`] does) are not sent any more.
+    fn pruned(&mut self, kept: usize);
+
+    /// Keeps that a summary stands for the beginning of the conversation.
+    fn folded(&mut self, folded: &Folded);
 
     /// Keeps that another model answers from now on.
     fn model(&mut self, info: &ModelInfo);

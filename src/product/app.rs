@@ -149,7 +149,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let load = load(settings, &node_settings, &tools);
     let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load, &mask)?;
     let opened = open(&Store::new(&loaded.paths.data_dir, clock), &session, &choice, env, clock)?;
-    let Opening { mut session, messages, handled, grant, notices: of_session } = opened;
+    let Opening { mut session, messages, stale, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
     notices.extend(grant.and_then(|grant| resumed(grant, &watch, settings.permissions.mode)));
     for Handled { tool, path, at_ms } in &handled {
@@ -167,7 +167,9 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     notices.extend(misspelt.into_iter().chain(of_model));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
-        node: Node::new(node_settings, model.info().clone(), messages).refusing(session.refused().cloned()),
+        node: Node::new(node_settings, model.info().clone(), messages)
+            .stale(stale)
+            .refusing(session.refused().cloned()),
         successors: line::behind(&choice, loaded, env, load, by_price, redactor.mask()),
         chosen: Chosen::default(),
         model,
@@ -358,6 +360,7 @@ fn withheld(names: &[String]) -> Option<String> {
 struct Opening {
     session: Session,
     messages: Vec<Arc<Message>>,
+    stale: usize,
     handled: Vec<Handled>,
     grant: Option<Grant>,
     notices: Vec<Notice>,
@@ -365,7 +368,14 @@ struct Opening {
 
 fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) -> Result<Opening, Error> {
     let origin = &choice.info.origin;
-    let fresh = |session, notices| Opening { session, messages: Vec::new(), handled: Vec::new(), grant: None, notices };
+    let fresh = |session, notices| Opening {
+        session,
+        messages: Vec::new(),
+        stale: 0,
+        handled: Vec::new(),
+        grant: None,
+        notices,
+    };
     match which {
         Which::Unkept => Ok(fresh(Session::in_memory(clock), Vec::new())),
         Which::New => Ok(fresh(store.create(&env.cwd, origin), Vec::new())),
@@ -374,9 +384,9 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
                 let text = "There is no session of this directory yet; a new one begins.";
                 Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
             }
-            Some(Opened { mut session, messages, handled, grant, model: _, notices }) => {
+            Some(Opened { mut session, messages, stale, handled, grant, model: _, notices }) => {
                 session.append_model(origin)?;
-                Ok(Opening { session, messages, handled, grant, notices })
+                Ok(Opening { session, messages, stale, handled, grant, notices })
             }
         },
     }

@@ -126,6 +126,10 @@ impl Sink for Watch {
         self.results += 1;
     }
 
+    fn pruned(&mut self, _: usize) {}
+
+    fn folded(&mut self, _: &viola::kernel::compact::Folded) {}
+
     fn refused(&mut self, _: &[String]) {}
 
     fn model(&mut self, _: &ModelInfo) {}

@@ -110,6 +110,10 @@ impl Sink for Kept {
         self.results.push(result.clone());
     }
 
+    fn pruned(&mut self, _: usize) {}
+
+    fn folded(&mut self, _: &crate::kernel::compact::Folded) {}
+
     fn refused(&mut self, _: &[String]) {}
 
     fn model(&mut self, info: &ModelInfo) {

@@ -4,6 +4,7 @@
 
 mod batch;
 mod mend;
+mod size;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,8 @@ use super::retry::{Policy, Retries};
 use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
 use batch::Batch;
+pub use size::CHARS_PER_TOKEN;
+use size::Gauge;
 use task::Task;
 use words::{
     CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, WRITTEN, end_of, interrupted_output, interruption,
@@ -62,6 +65,7 @@ pub struct Node {
     unsealed: bool,
     phase: Phase,
     task: Task,
+    gauge: Gauge,
 }
 
 #[derive(Debug)]
@@ -103,7 +107,16 @@ impl Node {
             unsealed: false,
             phase: Phase::Idle,
             task: Task::default(),
+            gauge: Gauge::default(),
         }
+    }
+
+    /// So many messages at the beginning are of a conversation that was longer: what their answers counted is not what
+    /// is sent.
+    #[must_use]
+    pub fn stale(mut self, messages: usize) -> Self {
+        self.gauge.stale(messages);
+        self
     }
 
     /// Pictures, by their ids, that were refused before: they are not sent again, whoever brings them.
@@ -482,24 +495,7 @@ impl Node {
         effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
         Phase::Idle
     }
-
-    /// Tokens of the next request: what the last answer counted, and a guess for what came after it.
-    fn context_tokens(&self) -> u64 {
-        let mut guessed_chars = 0;
-        for message in self.history.iter().rev() {
-            if let Message::Assistant(answer) = &**message
-                && answer.usage.context() > 0
-            {
-                return answer.usage.context() + guessed_chars / CHARS_PER_TOKEN;
-            }
-            guessed_chars += task::chars(message);
-        }
-        self.settings.overhead_tokens + guessed_chars / CHARS_PER_TOKEN
-    }
 }
-
-/// A rule of thumb for English and code, used only until a provider has counted.
-pub const CHARS_PER_TOKEN: u64 = 4;
 
 fn notice(code: NoticeCode, text: impl Into<String>, effects: &mut Effects) {
     effects.push(Effect::Emit(Event::Notice(Notice::new(code, text))));

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::redact::Redactor;
+use crate::kernel::compact::Folded;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
 use crate::model::ModelInfo;
@@ -89,6 +90,19 @@ impl Sink for Recorder<'_> {
 
     fn refused(&mut self, pictures: &[String]) {
         let kept = self.session.append_refused(pictures.iter().cloned());
+        self.kept(kept);
+    }
+
+    fn pruned(&mut self, kept: usize) {
+        let written = self.session.append_pruned(kept);
+        self.kept(written);
+    }
+
+    fn folded(&mut self, folded: &Folded) {
+        self.catch_up();
+        let mut folded = folded.clone();
+        self.redactor.redact(&mut folded.text);
+        let kept = self.session.append_summary(&folded);
         self.kept(kept);
     }
 

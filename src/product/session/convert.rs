@@ -16,6 +16,7 @@ use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
 
 use super::entry::{Content, MessageLine, Role, SummaryLine, UsageLine};
+use crate::kernel::compact::Folded;
 
 /// Stands for something that is kept outside of the file and is not there.
 const MISSING: &str = "[this was kept outside of the session's file and could not be found]";
@@ -75,13 +76,24 @@ pub fn message(line: MessageLine) -> Option<Message> {
     }
 }
 
-/// How the model is told what a summary says.
-pub fn summary(line: SummaryLine) -> Message {
-    let SummaryLine { id: _, parent_id: _, timestamp: _, text, first_kept_id: _, tokens_before: _ } = line;
-    Message::user(format!(
-        "The conversation so far was summarised to save space; the summary stands for what is no longer here.\n\n\
-         <summary>\n{text}\n</summary>"
-    ))
+/// The line for a summary of what stands before `first_kept_id`, but for what is pinned.
+pub fn summary_line(folded: &Folded, first_kept_id: Option<u64>, pinned_ids: Vec<u64>, place: Place) -> SummaryLine {
+    let Folded { opening, text, pinned: _, kept: _, tokens_before, tokens_after: _, origin, usage, cost } = folded;
+    let Place { id, parent_id, timestamp } = place;
+    let Origin { provider, model } = origin.as_ref();
+    SummaryLine {
+        id,
+        parent_id,
+        timestamp,
+        text: text.clone(),
+        first_kept_id,
+        tokens_before: *tokens_before,
+        opening: opening.clone(),
+        pinned_ids,
+        model: Some(model.clone()),
+        provider: Some(provider.clone()),
+        usage: Some(usage_to_disk(*usage, *cost)),
+    }
 }
 
 /// Joins results that were written one by one, and puts them in the order of the calls they answer.

@@ -194,6 +194,64 @@ pub struct SummaryLine {
     /// How much the context held before.
     #[serde(default)]
     pub tokens_before: u64,
+    /// What the conversation is opened with anew, before the summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening: Option<String>,
+    /// Messages that are sent word for word right behind the summary, although they stand before what is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned_ids: Vec<u64>,
+    /// Who wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider of that model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageLine>,
+}
+
+/// From here on, long results before a message are not sent any more.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "prune")]
+pub struct PruneLine {
+    /// The message.
+    pub first_kept_id: u64,
+}
+
+/// A note on a message; the last one counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "label")]
+pub struct LabelLine {
+    /// The message.
+    pub target_id: u64,
+    /// The note; nothing takes it away.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+/// Where the conversation stands from here on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "leaf")]
+pub struct LeafLine {
+    /// The message; nothing is the beginning.
+    pub target_id: Option<u64>,
+    /// Of one that takes back a turn: where the conversation stood before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_id: Option<u64>,
+}
+
+/// A snapshot of the files, as they were before and after what a message asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename = "checkpoint")]
+pub struct CheckpointLine {
+    /// Shares the count of the messages.
+    pub id: u64,
+    /// The message.
+    pub entry_id: u64,
+    /// The snapshot's name among the checkpoints.
+    #[serde(rename = "ref")]
+    pub reference: String,
 }
 
 /// From here on another model answers.
@@ -222,7 +280,7 @@ pub struct GrantLine {
     pub mode: Decision,
 }
 
-/// The session's name, given by a person.
+/// The session's name, given by a person or made from what was said; the last one counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "name")]
 pub struct NameLine {
@@ -240,7 +298,7 @@ pub enum Kind {
     Message,
     /// [`SummaryLine`].
     Summary,
-    /// A note on a message.
+    /// [`LabelLine`].
     Label,
     /// [`NameLine`].
     Name,
@@ -250,9 +308,11 @@ pub enum Kind {
     Grant,
     /// [`RefusedLine`].
     Refused,
-    /// Where the conversation stands from here on.
+    /// [`PruneLine`].
+    Prune,
+    /// [`LeafLine`].
     Leaf,
-    /// A snapshot of the files.
+    /// [`CheckpointLine`].
     Checkpoint,
     /// Something a later version knows, or no kind at all.
     #[default]

@@ -238,6 +238,7 @@ impl Ends {
                 | Kind::Label
                 | Kind::Grant
                 | Kind::Refused
+                | Kind::Prune
                 | Kind::Leaf
                 | Kind::Checkpoint
                 | Kind::Unknown => {}

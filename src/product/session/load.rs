@@ -12,12 +12,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::base::jsonl::{self, Picker, Reader, Span};
+use crate::kernel::compact;
 use crate::model::message::{Message, Origin, ToolInput};
 use crate::product::error::Error;
 
 use super::convert;
 use super::entry::{
-    GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, RefusedLine, SummaryLine, VERSION,
+    GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, PruneLine, RefusedLine, SummaryLine,
+    VERSION,
 };
 use super::name;
 use super::tree::{NodeKind, Tree};
@@ -38,6 +40,8 @@ pub struct Loaded {
     pub origin: Origin,
     /// The ids of pictures that a provider refused.
     pub refused: BTreeSet<String>,
+    /// The messages before which long results are not sent.
+    pub pruned: Vec<u64>,
     /// Damaged lines; a first line that is missing is one.
     pub broken: usize,
     /// Whether the last line has no line break.
@@ -53,6 +57,10 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// Calls that succeeded on a file or folder, in order.
     pub handled: Vec<Handled>,
+    /// The ids of the lines of people and models among `messages`, in order; a summary is none of them.
+    pub lines: Vec<u64>,
+    /// How many of `messages` come from before the summary: what their answers counted says nothing about what is sent.
+    pub stale: usize,
     /// Lines that could not be read.
     pub broken: usize,
 }
@@ -134,7 +142,7 @@ impl Loaded {
         }
         let (broken, midline) = (reader.broken() + usize::from(missing), reader.midline());
         drop(reader);
-        let Scan { header, tree, spans, name, grant, origin, refused } = scan;
+        let Scan { header, tree, spans, name, grant, origin, refused, pruned } = scan;
         let header = match header {
             Some(header) => header,
             // The first line is damaged or missing, and what follows is nothing but ours.
@@ -143,7 +151,7 @@ impl Loaded {
         };
         let origin =
             origin.unwrap_or_else(|| Origin { provider: header.provider.clone(), model: header.model.clone() });
-        Ok(Self { header, tree, name, grant, origin, refused, broken, midline, file, spans })
+        Ok(Self { header, tree, name, grant, origin, refused, pruned, broken, midline, file, spans })
     }
 
     /// The id: that of the file's name, which a copy keeps unique, else that of the header.
@@ -162,24 +170,40 @@ impl Loaded {
         let mut broken = 0;
         let mut handled = Handling::new(&self.header.cwd);
         let mut messages = Vec::with_capacity(active.messages.len() + 1);
+        let (mut lines, mut pinned) = (Vec::new(), Vec::new());
         if let Some(number) = active.summary {
             match self.line::<SummaryLine>(&mut picker, number)? {
-                Some(line) => messages.push(convert::summary(line)),
-                None => broken += 1,
-            }
-        }
-        for number in active.messages {
-            match self.line::<MessageLine>(&mut picker, number)? {
-                Some(line) => {
-                    let at_ms = line.timestamp;
-                    let message = convert::message(line);
-                    handled.extend(message.as_ref(), at_ms);
-                    messages.extend(message);
+                Some(SummaryLine { opening, text, pinned_ids, .. }) => {
+                    messages.push(compact::stand_in(opening.as_deref(), &text));
+                    let place = |id: &u64| self.tree.place(path, *id).and_then(|place| path.get(place).copied());
+                    pinned = pinned_ids.iter().filter_map(place).collect();
+                    pinned.retain(|number| !active.messages.contains(number));
                 }
                 None => broken += 1,
             }
         }
-        Ok(Conversation { messages: convert::grouped(messages), handled: handled.done, broken })
+        let pruned = self.pruned.iter().filter_map(|id| self.tree.place(path, *id)).max();
+        let pruned = pruned.and_then(|place| path.get(place).copied()).unwrap_or_default();
+        let mut stale = 0;
+        for number in pinned.into_iter().chain(active.messages) {
+            let Some(line) = self.line::<MessageLine>(&mut picker, number)? else {
+                broken += 1;
+                continue;
+            };
+            let at_ms = line.timestamp;
+            let Some(message) = convert::message(line) else { continue };
+            handled.extend(Some(&message), at_ms);
+            if compact::is_line(&message) {
+                lines.extend(self.tree.id(number));
+            }
+            let shorter = if number < pruned { compact::pruned(&message) } else { None };
+            messages.push(shorter.unwrap_or(message));
+            if active.summary.is_some_and(|summary| number < summary) || number < pruned {
+                stale = messages.len();
+            }
+        }
+        // Joining results only ever makes the count smaller, and what it stands for a little staler.
+        Ok(Conversation { messages: convert::grouped(messages), handled: handled.done, lines, stale, broken })
     }
 
     /// Every message of `path`, also those that a summary stands for; unreadable ones are left out.
@@ -240,6 +264,7 @@ struct Scan {
     grant: Option<Grant>,
     origin: Option<Origin>,
     refused: BTreeSet<String>,
+    pruned: Vec<u64>,
 }
 
 impl Scan {
@@ -277,6 +302,10 @@ impl Scan {
             }
             Kind::Refused => {
                 self.refused.extend(parsed(text).map(|RefusedLine { pictures }| pictures).unwrap_or_default());
+                return;
+            }
+            Kind::Prune => {
+                self.pruned.extend(parsed(text).map(|PruneLine { first_kept_id }| first_kept_id));
                 return;
             }
             Kind::Model => {

@@ -25,13 +25,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::base::clock::Clock;
+use crate::kernel::compact::Folded;
 use crate::model::message::{Message, Origin, ToolResult};
 use crate::model::usage::{Price, Usage};
 use crate::product::error::Error;
 
 use crate::product::permission::Decision;
 use convert::Place;
-use entry::{GrantLine, MessageLine, ModelLine, RefusedLine};
+use entry::{CheckpointLine, GrantLine, LabelLine, LeafLine, ModelLine, NameLine, PruneLine, RefusedLine};
 use log::{Log, Sync};
 
 /// One conversation, as far as keeping it goes.
@@ -48,6 +49,8 @@ pub struct Session {
     origin: Option<Origin>,
     price: Option<Price>,
     answered: HashSet<String>,
+    /// The ids of the lines of people and models in the conversation as it is sent, oldest first.
+    lines: Vec<u64>,
     refused: BTreeSet<String>,
 }
 
@@ -61,6 +64,7 @@ impl Session {
             origin: None,
             price: None,
             answered: HashSet::new(),
+            lines: Vec::new(),
             refused: BTreeSet::new(),
         }
     }
@@ -100,6 +104,7 @@ impl Session {
             Message::User(parts) if parts.is_empty() => Ok(()),
             Message::User(parts) => {
                 let place = self.place();
+                self.lines.push(place.id);
                 self.append_line(&convert::user_line(parts, place))
             }
             Message::Assistant(answer) if answer.content.is_empty() => Ok(()),
@@ -109,6 +114,7 @@ impl Session {
                 let counted = answer.usage != Usage::default();
                 let cost = self.price.filter(|_| counted).map(|price| price.cost(&answer.usage));
                 let place = self.place();
+                self.lines.push(place.id);
                 self.append_line(&convert::assistant_line(answer, cost, place))
             }
             Message::Tool(results) => {
@@ -164,6 +170,86 @@ impl Session {
         if pictures.is_empty() { Ok(()) } else { self.append_aside(&RefusedLine { pictures }) }
     }
 
+    /// Keeps that long results before the last `kept` messages are not sent any more, see [`Folded`] for the count.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_pruned(&mut self, kept: usize) -> Result<(), Error> {
+        match self.nth_last(kept) {
+            Some(first_kept_id) => self.append_aside(&PruneLine { first_kept_id }),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps that a summary stands for the beginning of the conversation.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_summary(&mut self, folded: &Folded) -> Result<(), Error> {
+        let first_kept = self.nth_last(folded.kept);
+        let mut pinned: Vec<_> = folded.pinned.iter().filter_map(|place| self.nth_last(*place)).collect();
+        let kept = self.lines.split_off(self.lines.len().saturating_sub(folded.kept));
+        let place = self.place();
+        let written = self.append_line(&convert::summary_line(folded, first_kept, pinned.clone(), place));
+        pinned.extend(kept);
+        self.lines = pinned;
+        written
+    }
+
+    /// Moves the conversation to another message; nothing is the beginning. What is said next follows that one.
+    /// `undone`: where it stood, if this takes back a turn.
+    ///
+    /// The caller opens the session anew: what is sent from here on is another conversation.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_leaf(&mut self, target_id: Option<u64>, undone_id: Option<u64>) -> Result<(), Error> {
+        self.last = target_id;
+        self.append_aside(&LeafLine { target_id, undone_id })
+    }
+
+    /// Keeps a note on a message, or that there is none any more.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_label(&mut self, target_id: u64, label: Option<String>) -> Result<(), Error> {
+        self.append_aside(&LabelLine { target_id, label })
+    }
+
+    /// Keeps what the session is called.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_name(&mut self, name: String) -> Result<(), Error> {
+        self.append_aside(&NameLine { name })
+    }
+
+    /// Keeps which snapshot of the files belongs to a message.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_checkpoint(&mut self, entry_id: u64, reference: String) -> Result<(), Error> {
+        let id = self.next_id;
+        self.next_id = id.saturating_add(1);
+        self.append_aside(&CheckpointLine { id, entry_id, reference })
+    }
+
+    /// The id of the last line of the conversation.
+    pub fn last_id(&self) -> Option<u64> {
+        self.last
+    }
+
+    /// The id of the line of a person or model that is the `place`th from the end.
+    fn nth_last(&self, place: usize) -> Option<u64> {
+        self.lines.get(self.lines.len().checked_sub(place)?).copied()
+    }
+
     /// The ids of the pictures that are not sent again.
     pub fn refused(&self) -> impl Iterator<Item = &String> {
         self.refused.iter()
@@ -182,7 +268,7 @@ impl Session {
         place
     }
 
-    fn append_line(&mut self, line: &MessageLine) -> Result<(), Error> {
+    fn append_line(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let written = json(line).and_then(|record| self.log.append(record));
         written.map_err(|error| self.unwritten(error))
     }
@@ -197,7 +283,8 @@ impl Session {
     }
 
     /// Goes on behind what was loaded.
-    fn follow(mut self, loaded: &load::Loaded, messages: &[Arc<Message>]) -> Self {
+    fn follow(mut self, loaded: &load::Loaded, messages: &[Arc<Message>], lines: Vec<u64>) -> Self {
+        self.lines = lines;
         self.last = loaded.tree.leaf_id();
         self.next_id = loaded.tree.last_id().saturating_add(1);
         self.origin = Some(loaded.origin.clone());

@@ -67,6 +67,8 @@ pub struct Opened {
     pub session: Session,
     /// What was said so far, as far as the model is to see it.
     pub messages: Vec<Arc<Message>>,
+    /// How many of `messages` come from before a summary: what their answers counted says nothing about what is sent.
+    pub stale: usize,
     /// What was done to files, as far as the model is to see it.
     pub handled: Vec<Handled>,
     /// What was allowed in it; only of files this user wrote here, and not of those named by a path.
@@ -130,7 +132,8 @@ impl Store {
         let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)?;
         let loaded = Loaded::read(&file, &path)?;
         let line = loaded.tree.path();
-        let Conversation { messages, handled, broken: unreadable } = loaded.conversation(&line).map_err(cannot)?;
+        let Conversation { messages, handled, lines, stale, broken: unreadable } =
+            loaded.conversation(&line).map_err(cannot)?;
         let grant = match selector {
             Selector::Newest | Selector::Id(_) if self.is_own(&path) => loaded.grant,
             Selector::Newest | Selector::Id(_) | Selector::Path(_) => None,
@@ -146,10 +149,10 @@ impl Store {
             let id = loaded.id(&path);
             let mut session = Session::new(Log::open(file, path.clone(), id, loaded.midline), self.clock);
             session.refused.clone_from(&loaded.refused);
-            session.follow(&loaded, &messages)
+            session.follow(&loaded, &messages, lines)
         } else {
             let fork = self.fork(&loaded, &path, &line, cwd).map_err(cannot)?;
-            let mut fork = fork.follow(&loaded, &messages);
+            let mut fork = fork.follow(&loaded, &messages, lines);
             if let Some(mode) = grant {
                 fork.append_grant(mode)?;
             }
@@ -161,7 +164,7 @@ impl Store {
         };
         let known = !loaded.origin.model.is_empty();
         let model = known.then(|| loaded.origin.clone());
-        Ok(Some(Opened { session, messages, handled, grant, model, notices }))
+        Ok(Some(Opened { session, messages, stale, handled, grant, model, notices }))
     }
 
     /// Whether `selector` means the session of that file.

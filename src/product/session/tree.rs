@@ -93,6 +93,16 @@ impl Tree {
         self.leaf.and_then(|leaf| self.nodes.get(leaf)).map(|node| node.id)
     }
 
+    /// The id of a line.
+    pub fn id(&self, number: usize) -> Option<u64> {
+        self.nodes.get(number).map(|node| node.id)
+    }
+
+    /// The place in `path` of the last line with this id.
+    pub fn place(&self, path: &[usize], id: u64) -> Option<usize> {
+        path.iter().rposition(|number| self.id(*number) == Some(id))
+    }
+
     /// The highest id in use.
     pub fn last_id(&self) -> u64 {
         self.last_id
@@ -121,7 +131,7 @@ impl Tree {
         let kept = match first_kept {
             Link::Absent => None,
             Link::Root => Some(0),
-            Link::Id(id) => before.iter().rposition(|number| self.nodes.get(*number).is_some_and(|node| node.id == id)),
+            Link::Id(id) => self.place(before, id),
         };
         let kept = kept.and_then(|kept| before.get(kept..)).unwrap_or_default();
         Active { summary: Some(number), messages: kept.iter().chain(after).filter(is_message).copied().collect() }
