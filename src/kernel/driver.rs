@@ -17,14 +17,15 @@ use crate::model::message::{Message, ToolCall};
 use crate::model::reply::Delta;
 use crate::model::request::{Options, Request, ToolChoice};
 
+use super::compact::Summons;
 use super::effect::{Effect, Outcome};
-use super::event::Event;
+use super::event::{Event, Notice, NoticeCode};
 use super::history::legal;
 use super::inbox::Inbox;
 use super::input::{Input, Stop};
 use super::node::Node;
 use super::port::{Gate, Hooks, PendingCall, Sink};
-use super::succession::{Chosen, Successor, Successors};
+use super::succession::{Chosen, Successor, Successors, Summariser};
 use super::tool::{Output, Subject, Tool, ToolContext};
 use super::toolbox::Toolbox;
 
@@ -41,6 +42,8 @@ pub struct Driver<'a> {
     pub model: Arc<dyn Model>,
     /// Who goes on where it fails.
     pub successors: &'a mut dyn Successors,
+    /// Who summarises.
+    pub summariser: &'a mut Summariser,
     /// Who is to answer from the next request on, if somebody chooses meanwhile.
     pub chosen: Chosen,
     /// What can be called.
@@ -92,10 +95,19 @@ impl Running {
 impl Driver<'_> {
     /// Gives `node` something to do and runs until the task is over.
     pub async fn run(&mut self, node: &mut Node, message: Message) -> Outcome {
+        self.drive(node, Input::Submitted(message)).await
+    }
+
+    /// Has the conversation of `node` summarised. `wishes`: what the summary is to heed.
+    pub async fn compact(&mut self, node: &mut Node, wishes: Option<String>) -> Outcome {
+        self.drive(node, Input::Compact(wishes)).await
+    }
+
+    async fn drive(&mut self, node: &mut Node, first: Input) -> Outcome {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
         let (sender, receiver) = unbounded_channel();
         let mut running = Running { places: BTreeMap::new(), sender, receiver, cancel: Cancel::new(), stopped: None };
-        let mut inputs = VecDeque::from([Input::Submitted(message)]);
+        let mut inputs = VecDeque::from([first]);
         loop {
             let input = match inputs.pop_front() {
                 Some(input) => input,
@@ -106,6 +118,9 @@ impl Driver<'_> {
                     Effect::Keep(message) => self.sink.message(&message),
                     Effect::KeepResult(result) => self.sink.result(&result),
                     Effect::Refuse(pictures) => self.sink.refused(&pictures),
+                    Effect::Prune(kept) => self.sink.pruned(kept),
+                    Effect::Fold(folded) => self.sink.folded(&folded),
+                    Effect::Summarise(summons) => inputs.push_back(self.summarise(&summons, deadline).await),
                     Effect::Emit(event) => self.sink.event(&event),
                     Effect::NextModel => inputs.push_back(self.next_model(deadline).await),
                     Effect::Ask(choice) => inputs.push_back(self.ask(node, choice, deadline).await),
@@ -159,6 +174,32 @@ impl Driver<'_> {
         }
     }
 
+    /// Asks for a summary; nobody sees it come.
+    async fn summarise(&mut self, summons: &Summons, deadline: Option<Instant>) -> Input {
+        let asked = async {
+            let (attempt, _link) = self.cancel.child();
+            loop {
+                let model = self.summariser.model(&self.model, self.sink).await;
+                let info = model.info().clone();
+                let request = summons.request(info.window, info.max_output);
+                let result = model.reply(&request, &mut |_| {}, &attempt).await;
+                match &result {
+                    // The model in use takes over from one that is there for summaries alone.
+                    Err(error) if self.summariser.give_up() => {
+                        let text = format!("{} does not summarise: {}", info.label, error.message);
+                        self.sink.event(&Event::Notice(Notice::new(NoticeCode::Fallback, text)));
+                    }
+                    Ok(_) | Err(_) => return Input::Summarised { info, result, dice: fastrand::f64() },
+                }
+            }
+        };
+        tokio::select! {
+            biased;
+            why = stopped(&self.cancel, deadline) => Input::Stopped { why, partial: String::new() },
+            summarised = asked => summarised,
+        }
+    }
+
     /// Gives the node what was said and chosen meanwhile, so that the next request goes by it.
     fn listen(&mut self, node: &mut Node) {
         let letters = self.inbox.drain();
@@ -174,6 +215,9 @@ impl Driver<'_> {
                 // Hearing something asks for nothing else.
                 Effect::KeepResult(_)
                 | Effect::Refuse(_)
+                | Effect::Prune(_)
+                | Effect::Fold(_)
+                | Effect::Summarise(_)
                 | Effect::NextModel
                 | Effect::Ask(_)
                 | Effect::Wait(_)

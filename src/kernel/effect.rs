@@ -8,6 +8,7 @@ use crate::model::message::{Message, ToolCall, ToolResult};
 use crate::model::request::ToolChoice;
 use crate::model::usage::Usage;
 
+use super::compact::{Folded, Summons};
 use super::event::Event;
 use super::port::PendingCall;
 
@@ -24,6 +25,12 @@ pub enum Effect {
     Refuse(Vec<String>),
     /// Let the next model in line answer. Answered by `NextModel` or `Stopped`.
     NextModel,
+    /// Write down that long results before the last so many messages are not sent any more.
+    Prune(usize),
+    /// Have the beginning of the conversation summarised. Answered by `Summarised` or `Stopped`.
+    Summarise(Summons),
+    /// Write down that a summary stands for the beginning of the conversation.
+    Fold(Folded),
     /// Ask the model, with the history as it stands. Answered by `Replied`, `ReplyFailed` or `Stopped`.
     Ask(ToolChoice),
     /// Wait. Answered by `WaitOver` or `Stopped`.

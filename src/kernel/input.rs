@@ -44,6 +44,17 @@ pub enum Input {
         /// What a person should know of it.
         notices: Vec<Notice>,
     },
+    /// Somebody wants the conversation summarised, and what the summary is to heed.
+    Compact(Option<String>),
+    /// A summary was asked for.
+    Summarised {
+        /// Who was asked.
+        info: ModelInfo,
+        /// What came of it.
+        result: Result<Reply, ModelError>,
+        /// Random, from 0 to 1.
+        dice: f64,
+    },
     /// The wait that was asked for is over.
     WaitOver,
     /// The calls have been checked, in order; what is wrong with a call is in words for the model.

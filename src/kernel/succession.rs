@@ -7,7 +7,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::event::Notice;
+use super::event::{Event, Notice, NoticeCode};
+use super::port::Sink;
 use crate::model::Model;
 
 /// The future of [`Successors::next`].
@@ -34,6 +35,41 @@ pub struct Nobody;
 impl Successors for Nobody {
     fn next(&mut self) -> Next<'_> {
         Box::pin(async { None })
+    }
+}
+
+/// Who summarises: a model of its own, built when it is first wanted, else the one in use.
+#[derive(Default)]
+pub struct Summariser {
+    wanted: Option<Box<dyn Successors>>,
+    built: Option<Arc<dyn Model>>,
+}
+
+impl Summariser {
+    /// The first of `line` that can be asked, or the model in use where there is none.
+    pub fn of(line: Box<dyn Successors>) -> Self {
+        Self { wanted: Some(line), built: None }
+    }
+
+    /// The model of its own failed; from now on the one in use is asked. False if it was that one already.
+    pub fn give_up(&mut self) -> bool {
+        self.built.take().is_some()
+    }
+
+    /// Whom to ask; `current` is in use. What a person should know goes to `sink`.
+    pub async fn model(&mut self, current: &Arc<dyn Model>, sink: &mut dyn Sink) -> Arc<dyn Model> {
+        if let Some(line) = &mut self.wanted {
+            match line.next().await {
+                Some(Ok(Successor { model, notices })) => {
+                    notices.into_iter().for_each(|notice| sink.event(&Event::Notice(notice)));
+                    self.built = Some(model);
+                }
+                Some(Err(why)) => sink.event(&Event::Notice(Notice::new(NoticeCode::Compaction, why))),
+                None => {}
+            }
+            self.wanted = None;
+        }
+        self.built.as_ref().map_or_else(|| Arc::clone(current), Arc::clone)
     }
 }
 

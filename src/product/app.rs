@@ -4,6 +4,7 @@ mod asking;
 mod fit;
 mod line;
 mod names;
+mod request;
 mod rights;
 
 use std::fmt::Display;
@@ -18,9 +19,8 @@ use crate::base::text::mask::Mask;
 use crate::base::text::visible;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::inbox::Inbox;
-use crate::kernel::node::{self, CHARS_PER_TOKEN, Node};
+use crate::kernel::node::Node;
 use crate::kernel::port::{Gate, Hooks};
-use crate::kernel::retry::Policy;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Tool, echo};
 use crate::kernel::toolbox::Toolbox;
@@ -32,7 +32,7 @@ use super::agent::redact::Redactor;
 use super::auth::secret::Secret;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
-use super::config::settings::{Mode, Settings};
+use super::config::settings::Mode;
 use super::error::Error;
 use super::permission::{Ask, Grant, Headless, Remembered, Rights, Rule, Watched};
 use super::prompt::{self, Facts};
@@ -53,6 +53,7 @@ use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use super::tool::write::{self, WriteFile};
 use asking::Asked;
+use request::{load, node_settings, system};
 
 pub use asking::{answering, switch};
 
@@ -162,14 +163,17 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     };
     let by_price = matches!(watch, Watch::Nobody) && settings.max_cost.is_some();
     let Gated { gate, rights } = gate(watch, loaded, env, rules, grant, &mut notices)?;
-    let opening = messages.is_empty().then(|| prompt::environment(&Facts::gather(env, clock, mode)));
+    let environment = prompt::environment(&Facts::gather(env, clock, mode));
+    let opening = messages.is_empty().then(|| environment.clone());
     let cache_key = Some(session.id().to_owned());
     notices.extend(misspelt.into_iter().chain(of_model));
     let redactor = Arc::new(Redactor::new(mask));
     let agent = Agent {
         node: Node::new(node_settings, model.info().clone(), messages)
             .stale(stale)
+            .opening(environment)
             .refusing(session.refused().cloned()),
+        summariser: line::summariser(&choice, loaded, env, redactor.mask()),
         successors: line::behind(&choice, loaded, env, load, by_price, redactor.mask()),
         chosen: Chosen::default(),
         model,
@@ -389,36 +393,6 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
                 Ok(Opening { session, messages, stale, handled, grant, notices })
             }
         },
-    }
-}
-
-/// The system prompt for these tools.
-fn system(settings: &Settings, tools: &Toolbox) -> String {
-    let names: Vec<&str> = tools.names().collect();
-    let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
-    prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref())
-}
-
-fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {
-    let offered: usize = tools
-        .offers()
-        .iter()
-        .map(|offer| offer.name.len() + offer.description.len() + offer.parameters.to_string().len())
-        .sum();
-    node::Settings {
-        max_turns: settings.max_turns.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
-        max_cost: settings.max_cost,
-        retry: Policy { max_retries: settings.http.max_retries, cap: settings.http.retry_cap },
-        loop_detection: settings.loop_detection,
-        overhead_tokens: (system.len() + offered) as u64 / CHARS_PER_TOKEN,
-    }
-}
-
-fn load(settings: &Settings, node: &node::Settings, tools: &Toolbox) -> fit::Load {
-    fit::Load {
-        tokens: node.overhead_tokens,
-        tools: tools.names().count(),
-        is_lean: lean::is_in(&settings.tools.enabled),
     }
 }
 

@@ -15,6 +15,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use serde_json::json;
 use viola::base::cancel::Cancel;
+use viola::kernel::compact;
 use viola::kernel::driver::Driver;
 use viola::kernel::effect::{End, Outcome};
 use viola::kernel::event::Event;
@@ -22,7 +23,7 @@ use viola::kernel::inbox::Inbox;
 use viola::kernel::node::{Node, Settings};
 use viola::kernel::port::{Gate, Hooks, PendingCall, Sink, Verdict, Verdicts};
 use viola::kernel::retry::Policy;
-use viola::kernel::succession::{Chosen, Nobody};
+use viola::kernel::succession::{Chosen, Nobody, Summariser};
 use viola::kernel::tool::Output;
 use viola::kernel::toolbox::Toolbox;
 use viola::model::http::{Endpoint, HttpOptions, connect};
@@ -91,11 +92,15 @@ fn deltas(bencher: Bencher<'_, '_>) {
 /// Gives a task to an agent that knows nothing yet.
 fn run(model: Arc<dyn Model>, tools: &Toolbox, watch: &mut Watch) {
     let retry = Policy { max_retries: 0, cap: Duration::from_secs(1) };
-    let settings = Settings { max_turns: None, max_cost: None, retry, loop_detection: true, overhead_tokens: 0 };
+    let compaction =
+        compact::Settings { auto: true, reserve_tokens: 16_384, keep_tokens: 20_000, system: "Summarise.".into() };
+    let settings =
+        Settings { max_turns: None, max_cost: None, retry, loop_detection: true, overhead_tokens: 0, compaction };
     let mut node = Node::new(settings, model.info().clone(), Vec::new());
     let mut driver = Driver {
         model,
         successors: &mut Nobody,
+        summariser: &mut Summariser::default(),
         chosen: Chosen::default(),
         tools,
         gate: &AllowAll,
@@ -128,7 +133,7 @@ impl Sink for Watch {
 
     fn pruned(&mut self, _: usize) {}
 
-    fn folded(&mut self, _: &viola::kernel::compact::Folded) {}
+    fn folded(&mut self, _: &compact::Folded) {}
 
     fn refused(&mut self, _: &[String]) {}
 

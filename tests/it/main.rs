@@ -7,6 +7,7 @@
 )]
 
 mod chat;
+mod compaction;
 mod config;
 mod harness;
 mod keys;

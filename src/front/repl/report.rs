@@ -9,6 +9,7 @@ use crate::base::text::numbers::{count, grouped};
 use crate::front::command::config::Action;
 use crate::front::command::sessions::Scope;
 use crate::front::command::{self, Form};
+use crate::kernel::compact::summary_of;
 use crate::kernel::history::legal;
 use crate::kernel::node::CHARS_PER_TOKEN;
 use crate::model::message::{AssistantPart, Message, Origin, Part, ToolInput};
@@ -76,6 +77,7 @@ pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
 /// What the parts of a request weigh, in characters.
 #[derive(Default)]
 struct Weights {
+    summary: usize,
     people: usize,
     answers: usize,
     reasoning: usize,
@@ -89,6 +91,7 @@ impl Weights {
         let mut weights = Self::default();
         for message in messages {
             match &**message {
+                Message::User(parts) if summary_of(message).is_some() => weights.summary += weights.parts(parts),
                 Message::User(parts) => weights.people += weights.parts(parts),
                 Message::Tool(results) => {
                     for result in results {
@@ -126,7 +129,7 @@ impl Weights {
 fn context(assembled: &Assembled) -> String {
     let agent = &assembled.agent;
     let messages = legal(agent.node.history());
-    let Weights { people, answers, reasoning, calls, results, images } = Weights::of(&messages);
+    let Weights { summary, people, answers, reasoning, calls, results, images } = Weights::of(&messages);
     let offers = agent.tools.offers();
     let tools: usize = offers
         .iter()
@@ -135,6 +138,7 @@ fn context(assembled: &Assembled) -> String {
     let mut rows = vec![
         ("system prompt".to_owned(), chars(&agent.system)),
         (count(offers.len() as u64, "tool"), tools),
+        ("summary".to_owned(), summary),
         ("what you said".to_owned(), people),
         ("answers".to_owned(), answers),
         ("reasoning".to_owned(), reasoning),
@@ -156,6 +160,13 @@ fn context(assembled: &Assembled) -> String {
     let _ = writeln!(text, "{:<18} {:>10} tokens{window}", "in all, about", grouped(total));
     if images > 0 {
         let _ = writeln!(text, "and {}", count(images as u64, "picture"));
+    }
+    if summary > 0 {
+        let _ = writeln!(
+            text,
+            "The summary stands for the beginning of the conversation; `agent sessions show {}` has all of it.",
+            agent.session.id()
+        );
     }
     let _ = writeln!(
         text,

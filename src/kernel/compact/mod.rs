@@ -3,10 +3,71 @@
 //! Pure decisions and words. Who is asked for the summary, and where it is kept, is decided elsewhere; nothing here
 //! deletes anything but from what is sent.
 
+pub mod cut;
+mod material;
+#[cfg(test)]
+pub mod tests;
+
 use std::sync::Arc;
 
+use crate::base::text::numbers::grouped;
 use crate::model::message::{Message, Origin, Part, ToolResult};
+use crate::model::request::{Options, Request, ToolChoice};
 use crate::model::usage::Usage;
+
+pub use material::Material;
+
+/// When and how conversations are compacted.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whether it happens unasked.
+    pub auto: bool,
+    /// Tokens of the window that are kept free for the answer.
+    pub reserve_tokens: u64,
+    /// Tokens of recent talk that are kept word for word.
+    pub keep_tokens: u64,
+    /// What whoever summarises is told.
+    pub system: Arc<str>,
+}
+
+/// A summary that is wanted.
+#[derive(Clone, Debug)]
+pub struct Summons {
+    /// What whoever summarises is told.
+    pub system: Arc<str>,
+    /// What is summarised.
+    pub material: Arc<Material>,
+    /// Characters for a token, in thousandths, as far as they are known.
+    pub token_chars: u64,
+    /// The most tokens of the material, whatever the window of whoever summarises.
+    pub most: Option<u64>,
+    /// The most tokens of the summary.
+    pub answer: u64,
+}
+
+/// What a summary's request holds besides the material and has to spare, in tokens.
+const OVERHEAD: u64 = 1_000;
+/// The least material that is worth asking about, in tokens.
+const LEAST: u64 = 500;
+
+impl Summons {
+    /// The request, for a model with this window and this longest answer.
+    pub fn request(&self, window: Option<u64>, max_output: Option<u64>) -> Request {
+        let answer = self.answer.min(max_output.unwrap_or(u64::MAX));
+        let room = window.map(|window| window.saturating_sub(answer + OVERHEAD));
+        let most = self.most.into_iter().chain(room).min().map(|most| most.max(LEAST));
+        let chars = most.map_or(usize::MAX, |most| {
+            usize::try_from(most.saturating_mul(self.token_chars) / 1000).unwrap_or(usize::MAX)
+        });
+        Request {
+            system: Arc::clone(&self.system),
+            messages: vec![Arc::new(Message::user(self.material.text(chars)))],
+            tools: Arc::default(),
+            tool_choice: ToolChoice::None,
+            options: Options { max_tokens: Some(answer), ..Options::default() },
+        }
+    }
+}
 
 /// What a compaction came to, for whoever keeps it.
 ///
@@ -43,12 +104,25 @@ pub fn is_line(message: &Message) -> bool {
     }
 }
 
+/// What stands before and behind a summary.
+const STAND_IN: &str = "The conversation so far was summarised to save space; the summary stands for what is no longer here.\n\n\
+     <summary>\n";
+const STAND_IN_END: &str = "\n</summary>";
+
+/// The summary that a message tells of, if it is one of [`stand_in`].
+pub fn summary_of(message: &Message) -> Option<&str> {
+    match message {
+        Message::User(parts) => match parts.last()? {
+            Part::Text(text) => text.strip_prefix(STAND_IN)?.strip_suffix(STAND_IN_END),
+            Part::Image(_) => None,
+        },
+        Message::Assistant(_) | Message::Tool(_) => None,
+    }
+}
+
 /// How the model is told what a summary says.
 pub fn stand_in(opening: Option<&str>, text: &str) -> Message {
-    let summary = format!(
-        "The conversation so far was summarised to save space; the summary stands for what is no longer here.\n\n\
-         <summary>\n{text}\n</summary>"
-    );
+    let summary = format!("{STAND_IN}{text}{STAND_IN_END}");
     Message::User(opening.map(str::to_owned).into_iter().chain([summary]).map(Part::Text).collect())
 }
 
@@ -66,7 +140,7 @@ pub fn pruned(message: &Message) -> Option<Message> {
         true => {
             let stub = format!(
                 "[{} characters of output were left out to save space; repeat the call if they are needed]",
-                crate::base::text::numbers::grouped(chars(&result.content) as u64)
+                grouped(chars(&result.content) as u64)
             );
             ToolResult { content: vec![Part::Text(stub)], ..result.clone() }
         }

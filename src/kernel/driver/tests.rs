@@ -8,13 +8,14 @@ use std::sync::{Barrier, Mutex};
 use serde_json::json;
 
 use super::*;
+use crate::kernel::compact::tests::settings as compaction;
 use crate::kernel::effect::End;
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::kernel::inbox::Letter;
 use crate::kernel::node::Settings;
 use crate::kernel::port::{Verdict, Verdicts};
 use crate::kernel::retry::Policy;
-use crate::kernel::succession::{Next, Nobody, Successor};
+use crate::kernel::succession::{Next, Nobody, Successor, Summariser};
 use crate::kernel::tool::{Limits, Risk, Subject, ToolSpec};
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
@@ -181,6 +182,7 @@ fn settings() -> Settings {
         retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },
         loop_detection: true,
         overhead_tokens: 0,
+        compaction: compaction(),
     }
 }
 
@@ -199,6 +201,7 @@ async fn run_all(
     let mut driver = Driver {
         model,
         successors: &mut Nobody,
+        summariser: &mut Summariser::default(),
         chosen: Chosen::default(),
         tools,
         gate: &AllowAll,
@@ -267,6 +270,7 @@ async fn a_question_that_was_let_go_of_because_somebody_stopped_is_no_verdict() 
     let driver = Driver {
         model,
         successors: &mut Nobody,
+        summariser: &mut Summariser::default(),
         chosen: Chosen::default(),
         tools: &tool(|_| Output::ok("")),
         gate: &AllowAll,
@@ -416,6 +420,7 @@ async fn run_line(model: Arc<dyn Model>, mut line: InLine, chosen: Chosen, tools
     let mut driver = Driver {
         model,
         successors: &mut line,
+        summariser: &mut Summariser::default(),
         chosen,
         tools,
         gate: &AllowAll,

@@ -3,7 +3,9 @@
 //! Nothing is done here: what is to be done is returned as [`Effect`]s, and comes back as [`Input`]s.
 
 mod batch;
+mod fold;
 mod mend;
+mod said;
 mod size;
 mod task;
 #[cfg(test)]
@@ -16,14 +18,14 @@ use std::sync::Arc;
 
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
-use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, ToolResult};
+use crate::model::message::{Assistant, Message, Part, ToolCall, ToolResult};
 use crate::model::reply::{Reply, StopReason};
 use crate::model::request::ToolChoice;
 use crate::model::usage::Usage;
 
+use super::compact;
 use super::effect::{DeniedCall, Effect, End, Outcome};
 use super::event::{Context, Event, Notice, NoticeCode};
-use super::inbox::Letter;
 use super::input::{Input, Stop};
 use super::loop_guard::{Alarm, fingerprint, signature};
 use super::port::{Denial, DeniedBy, PendingCall, Verdict};
@@ -31,6 +33,7 @@ use super::retry::{Policy, Retries};
 use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
 use batch::Batch;
+use fold::Fold;
 pub use size::CHARS_PER_TOKEN;
 use size::Gauge;
 use task::Task;
@@ -51,6 +54,8 @@ pub struct Settings {
     pub loop_detection: bool,
     /// Tokens that every request holds besides the conversation: system prompt and tools.
     pub overhead_tokens: u64,
+    /// When and how the conversation is compacted.
+    pub compaction: compact::Settings,
 }
 
 /// One conversation and the task at hand.
@@ -66,6 +71,8 @@ pub struct Node {
     phase: Phase,
     task: Task,
     gauge: Gauge,
+    /// What a compacted conversation is opened with anew.
+    opening: Option<String>,
 }
 
 #[derive(Debug)]
@@ -91,6 +98,8 @@ enum Phase {
     Running(Batch),
     /// The last calls are running out.
     Stopping(Batch, Stop),
+    /// The beginning of the conversation is being summarised.
+    Folding(Box<Fold>),
 }
 
 /// Effects in the making.
@@ -108,7 +117,15 @@ impl Node {
             phase: Phase::Idle,
             task: Task::default(),
             gauge: Gauge::default(),
+            opening: None,
         }
+    }
+
+    /// What a compacted conversation is opened with anew: the moving facts that its first message began with.
+    #[must_use]
+    pub fn opening(mut self, opening: String) -> Self {
+        self.opening = Some(opening);
+        self
     }
 
     /// So many messages at the beginning are of a conversation that was longer: what their answers counted is not what
@@ -116,6 +133,7 @@ impl Node {
     #[must_use]
     pub fn stale(mut self, messages: usize) -> Self {
         self.gauge.stale(messages);
+        self.learn_from_history();
         self
     }
 
@@ -153,9 +171,17 @@ impl Node {
         self.phase = match (phase, input) {
             (Phase::Idle, Input::Submitted(message)) => {
                 self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
-                self.keep(message, &mut effects);
+                self.say(message, &mut effects);
                 self.ask(ToolChoice::Auto, &mut effects)
             }
+            (Phase::Idle, Input::Compact(wishes)) => {
+                self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
+                self.compact(wishes, &mut effects)
+            }
+            (Phase::Folding(fold), Input::Summarised { info, result, dice }) => {
+                self.summarised(fold, &info, result, dice, &mut effects)
+            }
+            (Phase::Folding(fold), Input::WaitOver) => self.summarise_again(fold, &mut effects),
             (Phase::Asking { choice, retries }, Input::Replied { reply, shown, dice }) => {
                 self.replied(reply, choice, retries, shown, dice, &mut effects)
             }
@@ -192,7 +218,7 @@ impl Node {
                 let batch = self.tool_finished(batch, place, &output, duration_ms, &mut effects);
                 self.stop(batch, why, &mut effects)
             }
-            (Phase::Asking { .. } | Phase::Changing { .. }, Input::Stopped { why, partial }) => {
+            (Phase::Asking { .. } | Phase::Changing { .. } | Phase::Folding(_), Input::Stopped { why, partial }) => {
                 self.keep_partial(partial, &mut effects);
                 self.finish(end_of(why), &mut effects)
             }
@@ -215,6 +241,9 @@ impl Node {
         }
         if self.is_spent() {
             return self.finish(End::Cost, effects);
+        }
+        if let Some(phase) = self.make_room(choice, effects) {
+            return phase;
         }
         effects.push(Effect::Emit(self.turn_started(self.task.turns)));
         self.task.turns += 1;
@@ -241,6 +270,8 @@ impl Node {
         effects: &mut Effects,
     ) -> Phase {
         let cost = self.charge(&reply, effects);
+        self.learn(self.history.len(), &reply.usage);
+        self.task.overflows = 0;
         let Reply { content, stop, usage, written } = reply;
         if written {
             notice(NoticeCode::Fallback, WRITTEN, effects);
@@ -452,34 +483,6 @@ impl Node {
         self.finish(end_of(why), effects)
     }
 
-    /// Makes what was said meanwhile part of the conversation.
-    fn heard(&mut self, letters: Vec<Letter>, effects: &mut Effects) {
-        for Letter { id, said } in letters {
-            let last = said.iter().rev().find_map(|part| match part {
-                Part::Text(text) => Some(text.clone()),
-                Part::Image(_) => None,
-            });
-            let text = last.unwrap_or_default();
-            self.keep(Message::User(said), effects);
-            effects.push(Effect::Emit(Event::Steered { id, text }));
-        }
-    }
-
-    /// What was shown of an interrupted answer stays part of the conversation.
-    fn keep_partial(&mut self, partial: String, effects: &mut Effects) {
-        if partial.trim().is_empty() {
-            return;
-        }
-        self.task.text.clone_from(&partial);
-        let answer = Assistant {
-            content: vec![AssistantPart::Text(partial)],
-            origin: Arc::clone(&self.info.origin),
-            stop: StopReason::Other("aborted".to_owned()),
-            usage: Default::default(),
-        };
-        self.keep(Message::Assistant(answer), effects);
-    }
-
     fn fail(&mut self, error: ModelError, effects: &mut Effects) -> Phase {
         effects.push(Effect::Emit(Event::Failed {
             kind: error.kind,
@@ -491,7 +494,7 @@ impl Node {
 
     fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
         let task = std::mem::take(&mut self.task);
-        let Task { turns, usage, cost, text, paused: _, denied, guard: _, overflown: _, spent: _, uncounted: _ } = task;
+        let Task { turns, usage, cost, text, denied, .. } = task;
         effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
         Phase::Idle
     }

@@ -26,6 +26,12 @@ pub(super) struct Task {
     pub(super) guard: LoopGuard,
     /// Whether a provider has taken more than its window holds, and it was said.
     pub(super) overflown: bool,
+    /// Where in the conversation stands what a person has said in this task.
+    pub(super) said: Vec<usize>,
+    /// Requests since the last answer that did not fit.
+    pub(super) overflows: u32,
+    /// Compactions that came to nothing, in a row.
+    pub(super) failed_folds: u32,
     /// Whether a provider has counted no tokens, and it was said.
     pub(super) uncounted: bool,
 }

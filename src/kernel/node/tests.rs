@@ -7,9 +7,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+mod fold;
+
 use super::*;
+use crate::kernel::compact::Summons;
+use crate::kernel::compact::tests::settings as compaction;
 use crate::kernel::tool::{Limits, Subject};
-use crate::model::message::{Image, Origin, Reasoning, ToolInput};
+use crate::model::message::{AssistantPart, Image, Origin, Reasoning, ToolInput};
 use crate::model::usage::{Price, Usage};
 
 fn settings() -> Settings {
@@ -19,6 +23,7 @@ fn settings() -> Settings {
         retry: Policy { max_retries: 4, cap: Duration::from_secs(60) },
         loop_detection: true,
         overhead_tokens: 0,
+        compaction: compaction(),
     }
 }
 
@@ -391,15 +396,17 @@ fn worlds() -> impl Strategy<Value = World> {
 
 /// Plays a task in a random world and checks every invariant on the way.
 fn play(world: &World) {
-    let mut node = node(Settings { max_turns: Some(12), ..settings() });
+    let small = compact::Settings { reserve_tokens: 500, keep_tokens: 300, ..compaction() };
+    let mut node = node(Settings { max_turns: Some(12), compaction: small, ..settings() });
+    node.set_model(ModelInfo { window: Some(2_000), ..info() });
     let mut choices = world.choices.iter().copied().cycle();
     let mut choose = |most: u8| choices.next().unwrap_or(0) % most;
-    let mut inputs = vec![Input::Submitted(Message::user("go"))];
+    let mut inputs = vec![Input::Submitted(Message::user(QUESTION))];
     let mut running: Vec<usize> = Vec::new();
     let mut answered = Vec::new();
     let mut expected = 0;
     let mut ids = 0;
-    let mut stopped = false;
+    let (mut stopped, mut folds) = (false, 0);
     for step in 0..2_000 {
         if step >= world.stop_after && !stopped && !node.is_idle() {
             stopped = true;
@@ -408,7 +415,7 @@ fn play(world: &World) {
         let input = if inputs.is_empty() {
             assert!(!running.is_empty(), "nothing to wait for and not finished");
             let place = running.remove(usize::from(choose(running.len() as u8)));
-            let output = if choose(2) == 0 { Output::ok(format!("{}", choose(3))) } else { Output::error("no") };
+            let output = any_output(&mut choose);
             Input::ToolFinished { place, output, duration_ms: 0 }
         } else {
             inputs.remove(0)
@@ -425,12 +432,7 @@ fn play(world: &World) {
                 }
                 Effect::Wait(_) => inputs.push(Input::WaitOver),
                 Effect::Prepare(calls) => {
-                    let checked = calls.into_iter().map(|call| match choose(4) {
-                        0 => Err("bad".to_owned()),
-                        1 => Ok(pending(call, Subject::Command("x".into()))),
-                        2 => Ok(pending(call, Subject::Write(vec![PathBuf::from("/w/a")]))),
-                        _ => Ok(pending(call, Subject::Read(vec![PathBuf::from("/w/a")]))),
-                    });
+                    let checked = calls.into_iter().map(|call| any_check(call, &mut choose));
                     inputs.push(Input::Prepared(checked.collect()));
                 }
                 Effect::Decide(calls) => {
@@ -458,11 +460,70 @@ fn play(world: &World) {
                     let info = (choose(2) == 0).then(info);
                     inputs.push(Input::NextModel { info, passed_over: vec!["no key".into()], notices: Vec::new() });
                 }
-                Effect::Keep(_) | Effect::Refuse(_) | Effect::Emit(_) | Effect::StopTools => {}
+                Effect::Summarise(summons) => {
+                    inputs.clear();
+                    inputs.push(any_summary(&mut choose, &summons));
+                }
+                Effect::Fold(folded) => {
+                    folds += 1;
+                    assert!(folds <= 200, "it folds for ever");
+                    check_fold(&folded, node.history());
+                }
+                Effect::Keep(_) | Effect::Refuse(_) | Effect::Prune(_) | Effect::Emit(_) | Effect::StopTools => {}
             }
         }
     }
     panic!("the task never ends");
+}
+
+/// The question of the random task.
+const QUESTION: &str = "go";
+
+fn said_by_person(message: &Message) -> bool {
+    *message == Message::user(QUESTION)
+}
+
+fn any_check(call: ToolCall, choose: &mut impl FnMut(u8) -> u8) -> Result<PendingCall, String> {
+    match choose(4) {
+        0 => Err("bad".to_owned()),
+        1 => Ok(pending(call, Subject::Command("x".into()))),
+        2 => Ok(pending(call, Subject::Write(vec![PathBuf::from("/w/a")]))),
+        _ => Ok(pending(call, Subject::Read(vec![PathBuf::from("/w/a")]))),
+    }
+}
+
+fn any_output(choose: &mut impl FnMut(u8) -> u8) -> Output {
+    match choose(4) {
+        0 | 1 => Output::ok(format!("{}", choose(3))),
+        2 => Output::ok("long ".repeat(usize::from(choose(8)) * 500)),
+        _ => Output::error("no"),
+    }
+}
+
+fn check_fold(folded: &compact::Folded, history: &[Arc<Message>]) {
+    assert!(folded.pinned.iter().all(|place| *place > folded.kept), "what is pinned is kept already");
+    let said = history.iter().filter(|message| said_by_person(message)).count();
+    assert_eq!(said, 1, "the question is sent once");
+}
+
+/// A summary, a long one, none, or a failure.
+fn any_summary(choose: &mut impl FnMut(u8) -> u8, summons: &Summons) -> Input {
+    let request = summons.request(Some(4_000), None);
+    assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::None && request.messages.len() == 1);
+    let result = match choose(8) {
+        0 => Err(ModelError::new(ErrorKind::Context, "too long")),
+        1 => Err(ModelError::new(ErrorKind::Overload, "busy")),
+        2 => Err(ModelError::new(ErrorKind::Auth, "no key")),
+        3 => Ok(plain_reply("")),
+        4 => Ok(plain_reply(&"rambling ".repeat(3_000))),
+        _ => Ok(plain_reply("it went on")),
+    };
+    Input::Summarised { info: info(), result, dice: 0.5 }
+}
+
+fn plain_reply(text: &str) -> Reply {
+    let content = vec![AssistantPart::Text(text.into())];
+    Reply { content, stop: StopReason::Stop, usage: Usage::default(), written: false }
 }
 
 /// Words, a failure, or calls, with any ending.
@@ -472,8 +533,9 @@ fn any_answer(choose: &mut impl FnMut(u8) -> u8, ids: &mut u32) -> Input {
     match choose(5) {
         0 => reply("words", vec![], stop),
         1 => {
-            let kinds = [ErrorKind::Overload, ErrorKind::Picture, ErrorKind::Seal, ErrorKind::Overload];
-            let error = ModelError::new(kinds[usize::from(choose(4))], "busy");
+            let kinds =
+                [ErrorKind::Overload, ErrorKind::Picture, ErrorKind::Seal, ErrorKind::Overload, ErrorKind::Context];
+            let error = ModelError::new(kinds[usize::from(choose(5))], "busy");
             Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
         }
         _ => {

@@ -18,8 +18,14 @@ impl Node {
     /// Counts what an answer took. Returns what it cost, in US dollars, as far as that can be known: of a provider that
     /// counts no tokens it cannot, and the budget goes by a guess.
     pub(super) fn charge(&mut self, reply: &Reply, effects: &mut Effects) -> Option<f64> {
+        let info = self.info.clone();
+        self.charge_to(&info, reply, effects)
+    }
+
+    /// [`Node::charge`], where another model may have answered.
+    pub(super) fn charge_to(&mut self, info: &ModelInfo, reply: &Reply, effects: &mut Effects) -> Option<f64> {
         let is_counted = reply.usage != Usage::default();
-        let cost = self.info.price.filter(|_| is_counted).map(|price| price.cost(&reply.usage));
+        let cost = info.price.filter(|_| is_counted).map(|price| price.cost(&reply.usage));
         self.task.usage += reply.usage;
         self.task.cost = self.task.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
         if is_counted {
@@ -27,11 +33,11 @@ impl Node {
             return cost;
         }
         let is_news = !std::mem::replace(&mut self.task.uncounted, true);
-        if let (Some(price), Some(_)) = (self.info.price, self.settings.max_cost) {
+        if let (Some(price), Some(_)) = (info.price, self.settings.max_cost) {
             let output = answer_chars(&reply.content) / CHARS_PER_TOKEN;
             self.task.spent += price.cost(&Usage { input: self.context_tokens(), output, ..Usage::default() });
             if is_news {
-                notice(NoticeCode::Config, words::uncounted(&self.info.label), effects);
+                notice(NoticeCode::Config, words::uncounted(&info.label), effects);
             }
         }
         cost
@@ -124,6 +130,9 @@ impl Node {
         if self.mended(error, shown, effects) {
             effects.push(Effect::Ask(choice));
             return Phase::Asking { choice, retries };
+        }
+        if error.kind == ErrorKind::Context {
+            return self.overflowed(error.clone(), choice, retries, shown, effects);
         }
         match retry::decide(&self.settings.retry, retries, error, dice) {
             Decision::Again { wait, number, allowed } => {

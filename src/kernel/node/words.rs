@@ -1,6 +1,6 @@
 //! What the node tells models and people, in words.
 
-use crate::base::text::numbers;
+use crate::base::text::numbers::{self, grouped};
 use crate::kernel::effect::End;
 use crate::kernel::input::Stop;
 use crate::kernel::tool::Output;
@@ -14,6 +14,10 @@ pub(super) const FULL_WINDOW: &str = "the answer was cut off: the model's contex
 pub(super) const NO_MORE_TOOLS: &str = "not run: no more tools run in this task";
 pub(super) const WRITTEN: &str = "the model wrote its calls as text; they were taken for calls";
 pub(super) const MISSED: &str = "a picture that was refused before is not sent again";
+pub(super) const NOTHING_TO_FOLD: &str =
+    "there is too little to summarise: what is left is the last words, the system prompt and the tools";
+pub(super) const NO_SUMMARY: &str = "no summary was written";
+pub(super) const AGAIN: &str = "the request did not fit; it is made again with a shorter conversation";
 pub(super) const NOT_JUDGED: &str = "denied: no decision was made";
 
 pub(super) fn interruption(why: Stop) -> &'static str {
@@ -48,9 +52,48 @@ pub(super) fn overflown(model: &str, sent: u64, window: u64) -> String {
     format!(
         "{model} was sent {} tokens, and its window holds {}: the provider may have left out the beginning; \
          start a new session, or choose a model with a larger window",
-        numbers::grouped(sent),
-        numbers::grouped(window)
+        grouped(sent),
+        grouped(window)
     )
+}
+
+/// Room is made.
+pub(super) fn folding(tokens: u64, window: Option<u64>) -> String {
+    let of = window.map(|window| format!(" of {}", grouped(window))).unwrap_or_default();
+    format!("the conversation takes about {}{of} tokens; its beginning is being summarised", grouped(tokens))
+}
+
+/// Room was made.
+pub(super) fn folded(before: u64, after: u64) -> String {
+    format!(
+        "the beginning of the conversation was summarised: from about {} to {} tokens; the whole stays in the session",
+        grouped(before),
+        grouped(after)
+    )
+}
+
+/// Long results were left out.
+pub(super) fn pruned(count: u64, tokens: u64) -> String {
+    format!(
+        "long outputs of earlier calls ({}) are not sent any more, which saves about {} tokens; they stay in the session",
+        numbers::count(count, "round"),
+        grouped(tokens)
+    )
+}
+
+/// A summary that is hardly shorter than what it stands for.
+pub(super) fn no_smaller(before: u64, after: u64) -> String {
+    format!("the summary would leave about {} of {} tokens", grouped(after), grouped(before))
+}
+
+/// Nothing could be summarised.
+pub(super) fn not_summarised(why: &str) -> String {
+    format!("the conversation does not fit and could not be summarised: {why}")
+}
+
+/// A request that did not fit, and no summary either.
+pub(super) fn unmendable(overflow: &str, why: &str) -> String {
+    format!("{overflow}; the conversation could not be summarised: {why}")
 }
 
 /// A provider that counts no tokens, under a budget.

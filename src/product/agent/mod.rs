@@ -18,7 +18,7 @@ use crate::kernel::event::Event;
 use crate::kernel::inbox::Inbox;
 use crate::kernel::node::Node;
 use crate::kernel::port::{Gate, Hooks};
-use crate::kernel::succession::{Chosen, Successors};
+use crate::kernel::succession::{Chosen, Successors, Summariser};
 use crate::kernel::toolbox::Toolbox;
 use crate::model::Model;
 use crate::model::message::{Message, Part};
@@ -38,6 +38,8 @@ pub struct Agent {
     pub model: Arc<dyn Model>,
     /// Who goes on where it fails.
     pub successors: Box<dyn Successors>,
+    /// Who summarises.
+    pub summariser: Summariser,
     /// Who is to answer from the next request on, if somebody chooses while a task runs.
     pub chosen: Chosen,
     /// What can be called.
@@ -77,13 +79,33 @@ pub struct Finished {
     pub duration_ms: u64,
 }
 
+/// What there is to do.
+enum Work {
+    Say(Message),
+    Compact(Option<String>),
+}
+
 impl Agent {
     /// Gives the agent something to do and returns when it is over, or soon after `cancel` is thrown. `watch` sees every
     /// event, after the session has kept what it shows.
     pub async fn run(&mut self, said: Vec<Part>, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {
-        let begun = Instant::now();
         let opening = self.opening.take().map(Part::Text);
         let message = Message::User(opening.into_iter().chain(said).collect());
+        self.drive(Work::Say(message), cancel, watch).await
+    }
+
+    /// Has the conversation summarised, as far as it is not needed word for word. `wishes`: what the summary is to heed.
+    pub async fn compact(
+        &mut self,
+        wishes: Option<String>,
+        cancel: &Cancel,
+        watch: &mut dyn FnMut(&Event),
+    ) -> Finished {
+        self.drive(Work::Compact(wishes), cancel, watch).await
+    }
+
+    async fn drive(&mut self, work: Work, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {
+        let begun = Instant::now();
         let mut recorder = Recorder::new(
             &mut self.session,
             &self.redactor,
@@ -95,6 +117,7 @@ impl Agent {
         let mut driver = Driver {
             model: Arc::clone(&self.model),
             successors: self.successors.as_mut(),
+            summariser: &mut self.summariser,
             chosen: self.chosen.clone(),
             tools: &self.tools,
             gate: self.gate.as_ref(),
@@ -106,7 +129,10 @@ impl Agent {
             cancel: cancel.clone(),
             timeout: self.timeout,
         };
-        let mut outcome = driver.run(&mut self.node, message).await;
+        let mut outcome = match work {
+            Work::Say(message) => driver.run(&mut self.node, message).await,
+            Work::Compact(wishes) => driver.compact(&mut self.node, wishes).await,
+        };
         self.model = driver.model;
         recorder.finish();
         self.redactor.outcome(&mut outcome);

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fit::{self, Load};
-use super::{load, node_settings, system, toolbox, workspace};
+use super::request::{load, node_settings, system};
+use super::{toolbox, workspace};
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
 use crate::kernel::event::{Notice, NoticeCode};

@@ -10,7 +10,7 @@ use super::fit::Load;
 use crate::base::cancel::Cancel;
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
-use crate::kernel::succession::{Next, Nobody, Successor, Successors};
+use crate::kernel::succession::{Next, Nobody, Successor, Successors, Summariser};
 use crate::product::config::Loaded;
 use crate::product::error::Error;
 use crate::product::provider::Choice;
@@ -52,6 +52,18 @@ pub(super) fn behind(
     let mut seen = HashSet::new();
     let waiting = start.fallbacks.iter().filter(|spec| !spec.trim().is_empty() && seen.insert(spec.as_str()));
     Box::new(Line { waiting: waiting.cloned().collect(), made_of: Arc::new(made_of) })
+}
+
+/// Who summarises: the model of `compaction.model`, else the one in use.
+pub(super) fn summariser(start: &Choice, loaded: &Loaded, env: &Env, mask: Mask) -> Summariser {
+    let Some(spec) = loaded.settings.compaction.model.clone().filter(|spec| !spec.trim().is_empty()) else {
+        return Summariser::default();
+    };
+    // A summary's request is made to fit, and has no tools.
+    let load = Load { tokens: 0, tools: 0, is_lean: true };
+    let made_of =
+        MadeOf { loaded: loaded.clone(), env: env.clone(), start: start.clone(), load, by_price: false, mask };
+    Summariser::of(Box::new(Line { waiting: VecDeque::from([spec]), made_of: Arc::new(made_of) }))
 }
 
 impl Successors for Line {

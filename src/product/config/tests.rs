@@ -350,7 +350,7 @@ fn what_does_nothing_yet_is_named_once() {
         .var("VIOLA_SUBAGENTS__MAX_DEPTH", "1");
     let told = world.notices();
     assert_eq!(told.lines().count(), 1, "{told}");
-    for name in ["server.listen", "compaction.auto", "mcp_servers.evil", "subagents.max_depth"] {
+    for name in ["server.listen", "mcp_servers.evil", "subagents.max_depth"] {
         assert!(told.contains(name), "{name} in {told}");
     }
     assert!(!told.contains("sandbox") && !told.contains("model") && !told.contains('\u{1b}'), "{told}");

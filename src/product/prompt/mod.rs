@@ -13,6 +13,9 @@ use fragment::{FRAGMENTS, LEAN};
 
 pub use environment::{Facts, Mode, environment};
 
+/// What a model is told that summarises a conversation.
+pub const SUMMARY: &str = include_str!("../../../assets/prompts/summary.md");
+
 /// The most bytes of the built-in text. Together with the descriptions of seven tools it keeps a first request at 8 KB,
 /// about 2,000 tokens, so that a local model with a small window has room to work.
 pub const BUILT_IN_BYTES: usize = 3_200;

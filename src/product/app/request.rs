@@ -1,0 +1,42 @@
+//! What every request holds besides the conversation, and what the node is told about it.
+
+use super::fit::Load;
+use crate::kernel::compact;
+use crate::kernel::node::{self, CHARS_PER_TOKEN};
+use crate::kernel::retry::Policy;
+use crate::kernel::toolbox::Toolbox;
+use crate::product::config::settings::Settings;
+use crate::product::prompt;
+use crate::product::tool::lean;
+
+/// The system prompt for these tools.
+pub(super) fn system(settings: &Settings, tools: &Toolbox) -> String {
+    let names: Vec<&str> = tools.names().collect();
+    let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
+    prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref())
+}
+
+pub(super) fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {
+    let offered: usize = tools
+        .offers()
+        .iter()
+        .map(|offer| offer.name.len() + offer.description.len() + offer.parameters.to_string().len())
+        .sum();
+    node::Settings {
+        max_turns: settings.max_turns.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        max_cost: settings.max_cost,
+        retry: Policy { max_retries: settings.http.max_retries, cap: settings.http.retry_cap },
+        loop_detection: settings.loop_detection,
+        overhead_tokens: (system.len() + offered) as u64 / CHARS_PER_TOKEN,
+        compaction: compact::Settings {
+            auto: settings.compaction.auto,
+            reserve_tokens: settings.compaction.reserve_tokens,
+            keep_tokens: settings.compaction.keep_tokens,
+            system: prompt::SUMMARY.trim_ascii_end().into(),
+        },
+    }
+}
+
+pub(super) fn load(settings: &Settings, node: &node::Settings, tools: &Toolbox) -> Load {
+    Load { tokens: node.overhead_tokens, tools: tools.names().count(), is_lean: lean::is_in(&settings.tools.enabled) }
+}
