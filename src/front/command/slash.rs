@@ -67,6 +67,8 @@ pub enum Action {
     Model,
     /// Show what the model is sent, and what takes how much.
     Context,
+    /// Have the beginning of the conversation summarised.
+    Compact,
     /// Show tokens and money.
     Cost,
     /// Copy the last answer's source.
@@ -98,6 +100,7 @@ pub const COMMANDS: &[Slash] = &[
     command("permissions", GRANT, "what is done without asking", Action::Permissions),
     command("tools", Arguments::None, "tools the model can call", Action::Tools),
     command("context", CONTEXT, "what the model is sent, and what takes how much", Action::Context),
+    command("compact", COMPACT, "summarise the beginning of the conversation", Action::Compact),
     command("cost", Arguments::None, "tokens and money: last turn, session, today", Action::Cost),
     command("copy", Arguments::None, "copy the last answer as it was written", Action::Copy),
     command("clear", Arguments::None, "clear the screen; the conversation goes on", Action::Clear),
@@ -112,6 +115,8 @@ pub const COMMANDS: &[Slash] = &[
 const EFFORT: Arguments = Arguments::Words { hint: "level", words: &["off", "minimal", "low", "medium", "high"] };
 /// What a session's grant can be, and asking for each call.
 const GRANT: Arguments = Arguments::Words { hint: "mode", words: &["all", "write", "safe", "none", "ask"] };
+/// What the summary is to heed.
+const COMPACT: Arguments = Arguments::Text { hint: "instructions" };
 /// The whole request, word for word.
 const CONTEXT: Arguments = Arguments::Words { hint: "all", words: &["all"] };
 /// How much of what somebody typed an error repeats.

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use crate::base::cancel::Cancel;
 use crate::base::text::mask::Mask;
 use crate::kernel::effect::Outcome;
-use crate::kernel::event::{Event, Notice};
+use crate::kernel::event::{Context, Event, Notice};
 use crate::kernel::inbox::Inbox;
 use crate::kernel::succession::Chosen;
 use crate::model::ModelInfo;
@@ -235,6 +235,8 @@ pub struct Finished {
     pub outcome: Outcome,
     /// From the submission to the end.
     pub duration: Duration,
+    /// What the next request will hold, where that is another than what was sent last.
+    pub context: Option<Context>,
 }
 
 /// What the agent's thread is asked to do, in order.
@@ -253,6 +255,13 @@ pub enum Order {
         line: String,
         /// Whether the model hears of it.
         share: bool,
+        /// Thrown to stop it.
+        cancel: Cancel,
+    },
+    /// Have the beginning of the conversation summarised.
+    Compact {
+        /// What the summary is to heed.
+        wishes: Option<String>,
         /// Thrown to stop it.
         cancel: Cancel,
     },

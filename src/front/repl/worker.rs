@@ -17,7 +17,7 @@ use crate::base::json::Object;
 use crate::base::panic::caught;
 use crate::front::term::mailbox::Sender;
 use crate::kernel::driver::{LEFT, STOPPING_SHELL};
-use crate::kernel::event::{Event, Notice, NoticeCode};
+use crate::kernel::event::{Context, Event, Notice, NoticeCode};
 use crate::kernel::tool::{Output, Risk, Subject, ToolContext};
 use crate::kernel::truncate::fit;
 use crate::model::ModelInfo;
@@ -233,9 +233,10 @@ impl Worker<'_> {
     }
 
     fn carry_out(&mut self, order: Order) {
-        let is_work = matches!(order, Order::Say { .. } | Order::Shell { .. });
+        let is_work = matches!(order, Order::Say { .. } | Order::Compact { .. } | Order::Shell { .. });
         let done = caught(|| match order {
             Order::Say { draft, cancel } => self.say(&draft, &cancel),
+            Order::Compact { wishes, cancel } => self.compact(wishes, &cancel),
             Order::Shell { line, share, cancel } => self.shell(line, share, &cancel),
             Order::Open(Session::New) if self.setup.session == Which::Unkept => self.open(Which::Unkept),
             Order::Open(Session::New) => self.open(Which::New),
@@ -311,7 +312,22 @@ impl Worker<'_> {
         let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
         let duration = Duration::from_millis(finished.duration_ms);
-        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration })));
+        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
+    }
+
+    /// Has the beginning of the conversation summarised.
+    fn compact(&mut self, wishes: Option<String>, cancel: &Cancel) {
+        let Some(desk) = &mut self.desk else {
+            self.tell(News::Refused(no_session()));
+            return self.tell(News::Ran);
+        };
+        let agent = &mut desk.assembled.agent;
+        let news = self.news;
+        let mut watch = |event: &Event| tell_event(news, event);
+        let finished = self.runtime.block_on(agent.compact(wishes, cancel, &mut watch));
+        let context = Context { tokens: agent.node.context_tokens(), window: agent.model.info().window };
+        let duration = Duration::from_millis(finished.duration_ms);
+        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: Some(context) })));
     }
 
     /// Runs a line as the model's own would run, but unasked: it is the person's.

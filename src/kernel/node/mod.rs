@@ -102,6 +102,9 @@ enum Phase {
     Folding(Box<Fold>),
 }
 
+/// What providers count is compared with the guess once in so many turns: it means weighing the whole conversation.
+const LEARNED_EVERY: u32 = 8;
+
 /// Effects in the making.
 type Effects = Vec<Effect>;
 
@@ -270,7 +273,9 @@ impl Node {
         effects: &mut Effects,
     ) -> Phase {
         let cost = self.charge(&reply, effects);
-        self.learn(self.history.len(), &reply.usage);
+        if self.task.turns % LEARNED_EVERY == 1 {
+            self.learn(self.history.len(), &reply.usage);
+        }
         self.task.overflows = 0;
         let Reply { content, stop, usage, written } = reply;
         if written {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use rustix::process::Signal;
+use serde_json::json;
 
 use super::{SETTLED, begun, chat, leave};
 use crate::support::{Host, say};
@@ -92,5 +93,34 @@ fn continue_shows_the_end_of_the_conversation_and_then_the_prompt() {
         .collect();
     assert!(places.is_sorted(), "{history}");
     assert!(host.request(1).mentions("what was it?"));
+    leave(pty);
+}
+
+#[test]
+fn a_conversation_is_summarised_on_request_and_says_so() {
+    let host = Host::new();
+    host.config(json!({"compaction": {"keep_tokens": 100}}));
+    host.server.allow_changed_prefix();
+    host.server.answer(|request| match request.tools().is_empty() {
+        true => say("SUMMARY: we talked."),
+        false => say(&format!("an answer {}", "and more ".repeat(900))),
+    });
+    let pty = chat(&host);
+    for (question, turns) in [("first", 1), ("second", 2)] {
+        pty.line(question);
+        host.server.wait_requests(turns);
+        pty.wait_idle(SETTLED);
+    }
+    pty.line("/compact mind the names");
+    pty.wait_for("was summarised");
+    let summons = host.request(2);
+    assert!(summons.prompt().ends_with("The person asks of it: mind the names"), "{}", summons.prompt());
+    pty.line("third");
+    host.server.wait_requests(4);
+    pty.wait_idle(SETTLED);
+    let request = host.request(3);
+    assert!(request.mentions("SUMMARY: we talked.") && request.prompt().ends_with("third"));
+    pty.line("/context");
+    pty.wait_for("The summary stands for the beginning");
     leave(pty);
 }

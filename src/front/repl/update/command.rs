@@ -12,7 +12,7 @@ use crate::front::repl::view::status::StatusEvent;
 use crate::product::permission::Grant;
 use crate::product::session::store::Selector;
 
-use super::{cost, leave, model, overlay};
+use super::{cost, leave, model, overlay, send};
 
 /// Runs a command whose argument has been checked.
 pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd> {
@@ -32,6 +32,7 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
             context(argument)
         }
         Action::Context => context(argument),
+        Action::Compact => send::compact(state, argument),
         Action::Permissions => permissions(state, argument),
         Action::Effort => model::effort(state, argument),
         Action::Model => model::model(state, argument),

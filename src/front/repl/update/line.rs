@@ -105,6 +105,7 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
         | Action::New
         | Action::Sessions
         | Action::Context
+        | Action::Compact
         | Action::Cost
         | Action::Config
         | Action::Doctor

@@ -233,12 +233,15 @@ fn happened(state: &mut State, event: Event) {
 }
 
 fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
-    let Finished { outcome, duration } = finished;
+    let Finished { outcome, duration, context } = finished;
     state.turn.end(state.now, &state.look, &mut state.paper);
     state.asked = None;
     let task = state.task.take();
     model::settled(state);
     state.status.emit(StatusEvent::Phase(Phase::Idle));
+    if let Some(context) = context {
+        state.status.emit(StatusEvent::TurnStarted(*context));
+    }
     let ended = match &outcome.end {
         End::Answered | End::Failed(_) => None,
         End::Cancelled => Some("Stopped. What was done and said so far is kept.".to_owned()),

@@ -196,6 +196,7 @@ fn described(state: &State, command: &slash::Slash) -> Candidate {
         | slash::Action::Resume
         | slash::Action::Sessions
         | slash::Action::Context
+        | slash::Action::Compact
         | slash::Action::Cost
         | slash::Action::Copy
         | slash::Action::Config

@@ -152,6 +152,19 @@ pub(super) fn begin(state: &mut State, draft: Draft) -> Vec<Cmd> {
     vec![Cmd::Order(Order::Say { draft, cancel })]
 }
 
+/// Has the beginning of the conversation summarised.
+pub(super) fn compact(state: &mut State, wishes: &str) -> Vec<Cmd> {
+    if state.task.is_some() || state.session.is_none() || state.opening > 0 {
+        command::say(state, "Something still runs; esc stops it.");
+        return Vec::new();
+    }
+    let cancel = Cancel::new();
+    state.task = Some(Task { kind: TaskKind::Agent, since: state.now, cancel: cancel.clone(), stopped: None });
+    state.status.emit(StatusEvent::Phase(Phase::Waiting));
+    let wishes = Some(wishes.to_owned()).filter(|wishes| !wishes.is_empty());
+    vec![Cmd::Order(Order::Compact { wishes, cancel })]
+}
+
 /// What the person says, on the screen.
 pub(super) fn say(state: &mut State, draft: &Draft) {
     if let Some(session) = &mut state.session {

@@ -1,5 +1,6 @@
 //! What a key, a paste or a step of the agent leads to, as tables.
 
+mod compact;
 mod found;
 mod models;
 mod pictures;

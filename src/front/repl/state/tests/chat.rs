@@ -151,7 +151,11 @@ impl Chat {
     pub fn over(&mut self, end: End) -> Vec<Cmd> {
         let outcome =
             Outcome { text: String::new(), turns: 1, end, usage: Usage::default(), cost: None, denied: Vec::new() };
-        self.msg(Msg::News(News::Finished(Box::new(Finished { outcome, duration: Duration::from_secs(3) }))))
+        self.msg(Msg::News(News::Finished(Box::new(Finished {
+            outcome,
+            duration: Duration::from_secs(3),
+            context: None,
+        }))))
     }
 
     /// Asks about a command.
@@ -255,6 +259,7 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
     let word = |cmd: &Cmd| {
         Some(match cmd {
             Cmd::Order(Order::Say { draft, .. }) => format!("say {}", said(draft)),
+            Cmd::Order(Order::Compact { wishes, .. }) => format!("compact {wishes:?}"),
             Cmd::Order(Order::Shell { line, share, .. }) => format!("shell {line} {share}"),
             Cmd::Order(Order::Open(session)) => format!("open {session:?}"),
             Cmd::Order(Order::Model(spec)) => format!("model {spec}"),
