@@ -68,6 +68,12 @@ pub struct Task {
     /// Go on with this session; the beginning of an id is enough
     #[arg(long, value_name = "ID|PATH", help_heading = "Task")]
     pub session: Option<String>,
+    /// Begin a copy of this session, which stays as it is
+    #[arg(long, value_name = "ID|PATH", help_heading = "Task", conflicts_with_all = ["resume", "session", "no_session"])]
+    pub fork: Option<String>,
+    /// Copy only up to this message, by its number in `agent sessions show --json`
+    #[arg(long, value_name = "ENTRY", help_heading = "Task", requires = "fork")]
+    pub at: Option<u64>,
     /// Keep no record of the session
     #[arg(long, help_heading = "Task")]
     pub no_session: bool,

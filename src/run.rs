@@ -194,12 +194,7 @@ fn task(
             read.unwrap_or_else(|| Err(Error::failed("interrupted while pictures were read")))?
         }
     };
-    let session = match (&task.session, task.resume) {
-        (Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
-        (None, true) => Which::Open(Selector::Newest),
-        (None, false) if task.no_session => Which::Unkept,
-        (None, false) => Which::New,
-    };
+    let session = session(task, env);
     if !one_shot {
         let first = Some(task.prompt.join(" ")).filter(|prompt| !prompt.trim().is_empty());
         let colour = colour(task.output.color);
@@ -215,6 +210,17 @@ fn task(
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session })?;
     let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
     one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
+}
+
+/// The session that a task belongs to.
+fn session(task: &Task, env: &Env) -> Which {
+    match (&task.fork, &task.session, task.resume) {
+        (Some(other), _, _) => Which::Fork { of: Selector::parse(other, &env.cwd), at: task.at },
+        (None, Some(wanted), _) => Which::Open(Selector::parse(wanted, &env.cwd)),
+        (None, None, true) => Which::Open(Selector::Newest),
+        (None, None, false) if task.no_session => Which::Unkept,
+        (None, None, false) => Which::New,
+    }
 }
 
 fn sessions(action: &SessionsAction, env: &Env, clock: Clock, out: &mut Out<'_>) -> Result<u8, Error> {

@@ -17,15 +17,6 @@ const START: &[u8] = br#"{"type":"#;
 /// most and they do not lie deep, so real damage stays far below; a hostile line still costs linear time.
 const MAX_PASSES: usize = 16;
 
-/// Where an object stands in its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Bytes before it.
-    pub offset: u64,
-    /// Its own bytes, the line break not among them.
-    pub length: usize,
-}
-
 /// One object that could be read.
 #[derive(Debug)]
 pub struct Record<'a, T> {
@@ -33,8 +24,8 @@ pub struct Record<'a, T> {
     pub value: T,
     /// Its text.
     pub text: &'a str,
-    /// Where it stands.
-    pub span: Span,
+    /// How many bytes stand before it in the file.
+    pub offset: u64,
     /// Whether it was found next to damage. It may then be an object from inside of a torn record, and nothing that
     /// needs trust should rest on it.
     pub recovered: bool,
@@ -90,9 +81,9 @@ impl<R: BufRead> Reader<R> {
             // Without its line break, so that the parser counts no second line.
             self.salvaged = salvage(self.line.get(..range.end).unwrap_or_default());
         };
-        let span = Span { offset: self.line_offset + range.start as u64, length: range.len() };
+        let offset = self.line_offset + range.start as u64;
         let text = self.line.get(range).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
-        Ok(Some(Record { value, text, span, recovered }))
+        Ok(Some(Record { value, text, offset, recovered }))
     }
 
     /// How many damaged lines there were so far.
@@ -123,7 +114,7 @@ impl<R: BufRead> Reader<R> {
 pub struct Picker<R> {
     source: BufReader<R>,
     position: u64,
-    bytes: Vec<u8>,
+    line: Vec<u8>,
 }
 
 impl<R: Read + Seek> Picker<R> {
@@ -134,20 +125,41 @@ impl<R: Read + Seek> Picker<R> {
     /// When the source cannot be positioned.
     pub fn new(mut source: R) -> io::Result<Self> {
         source.rewind()?;
-        Ok(Self { source: BufReader::with_capacity(BUFFER_BYTES, source), position: 0, bytes: Vec::new() })
+        Ok(Self { source: BufReader::with_capacity(BUFFER_BYTES, source), position: 0, line: Vec::new() })
     }
 
-    /// The bytes at `span`.
+    /// The object that begins at `offset`; `None` where `T` does not accept it.
     ///
     /// # Errors
     ///
-    /// When the source cannot be read or has become shorter.
-    pub fn pick(&mut self, span: Span) -> io::Result<&[u8]> {
-        self.source.seek_relative(span.offset.wrapping_sub(self.position).cast_signed())?;
-        self.bytes.resize(span.length, 0);
-        self.source.read_exact(&mut self.bytes)?;
-        self.position = span.offset + span.length as u64;
-        Ok(&self.bytes)
+    /// When the source cannot be read.
+    pub fn pick<T: DeserializeOwned>(&mut self, offset: u64) -> io::Result<Option<T>> {
+        self.seek(offset)?;
+        Ok(serde_json::Deserializer::from_slice(&self.line).into_iter().next().and_then(Result::ok))
+    }
+
+    /// The bytes of the object that begins at `offset`; none where there is no whole one.
+    ///
+    /// # Errors
+    ///
+    /// When the source cannot be read.
+    pub fn bytes(&mut self, offset: u64) -> io::Result<&[u8]> {
+        self.seek(offset)?;
+        let mut objects = serde_json::Deserializer::from_slice(&self.line).into_iter::<IgnoredAny>();
+        let length = match objects.next() {
+            Some(Ok(_)) => objects.byte_offset(),
+            Some(Err(_)) | None => 0,
+        };
+        Ok(self.line.get(..length).unwrap_or_default())
+    }
+
+    /// What stands from there to the end of its line.
+    fn seek(&mut self, offset: u64) -> io::Result<()> {
+        self.line.clear();
+        self.source.seek_relative(offset.wrapping_sub(self.position).cast_signed())?;
+        self.position = offset;
+        self.position += self.source.read_until(b'\n', &mut self.line)? as u64;
+        Ok(())
     }
 }
 
@@ -214,8 +226,10 @@ mod tests {
         let mut reader = Reader::new(bytes, 0);
         let mut numbers = Vec::new();
         while let Some(record) = reader.read::<serde_json::Map<String, Value>>().unwrap() {
-            let place = usize::try_from(record.span.offset).unwrap();
-            assert_eq!(&bytes[place..place + record.span.length], record.text.as_bytes());
+            let place = usize::try_from(record.offset).unwrap();
+            assert_eq!(&bytes[place..place + record.text.len()], record.text.as_bytes());
+            let mut picker = Picker::new(Cursor::new(bytes)).unwrap();
+            assert_eq!(picker.bytes(record.offset).unwrap(), record.text.as_bytes());
             numbers.push(record.value.get("n").and_then(Value::as_i64).unwrap_or(-1));
         }
         (numbers, reader.broken(), reader.midline())
@@ -247,15 +261,14 @@ mod tests {
 
     #[test]
     fn objects_are_picked_in_any_order() {
-        let text = "{\"n\":1}\n{\"n\":22}\n";
+        let text = "{\"n\":1}\n\0\0{\"n\":22}{\"n\":3}\n{\"n\":4";
         let mut picker = Picker::new(Cursor::new(text)).unwrap();
-        let (first, second) = (Span { offset: 0, length: 7 }, Span { offset: 8, length: 8 });
-        for (span, expected) in
-            [(second, "{\"n\":22}"), (first, "{\"n\":1}"), (first, "{\"n\":1}"), (second, "{\"n\":22}")]
+        for (offset, expected) in
+            [(10, "{\"n\":22}"), (0, "{\"n\":1}"), (18, "{\"n\":3}"), (0, "{\"n\":1}"), (26, ""), (99, ""), (8, "")]
         {
-            assert_eq!(picker.pick(span).unwrap(), expected.as_bytes());
+            assert_eq!(picker.bytes(offset).unwrap(), expected.as_bytes());
+            assert_eq!(picker.pick::<Value>(offset).unwrap(), serde_json::from_str(expected).ok());
         }
-        assert!(picker.pick(Span { offset: 12, length: 50 }).is_err());
     }
 
     proptest! {

@@ -28,7 +28,7 @@ pub enum Parsed {
 ///
 /// Usage: one line saying what is wrong, and hints.
 pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
-    // With -p, -c and --session no word is a command.
+    // With -p, -c, --session and --fork no word is a command.
     let is_task = asks_for_task(&words);
     let first = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if !is_task && RESERVED.contains(&first) {
@@ -83,6 +83,8 @@ impl Task {
             print: _,
             resume: _,
             session: _,
+            fork: _,
+            at: _,
             no_session: _,
             stdin: _,
             cwd: _,
@@ -106,7 +108,7 @@ impl Task {
 
     /// Whether it is a task beyond doubt.
     fn is_certain(&self) -> bool {
-        self.print || self.resume || self.session.is_some()
+        self.print || self.resume || self.session.is_some() || self.fork.is_some()
     }
 }
 
@@ -177,14 +179,15 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Whether a line has -p, -c or --session, before clap knows which words are commands.
+/// Whether a line has -p, -c, --session or --fork, before clap knows which words are commands.
 fn asks_for_task(words: &[OsString]) -> bool {
     /// Short options without a value; what follows one with a value in the same word is that value.
     const SWITCHES: &str = "pcqv";
     let words = words.iter().skip(1).take_while(|word| *word != "--");
     words.filter_map(|word| word.to_str()).any(|word| match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => {
-            matches!(long, "-print" | "-continue" | "-session") || long.starts_with("-session=")
+            let name = long.split_once('=').map_or(long, |(name, _)| name);
+            matches!(long, "-print" | "-continue") || matches!(name, "-session" | "-fork")
         }
         Some(cluster) => cluster.chars().take_while(|c| SWITCHES.contains(*c)).any(|c| matches!(c, 'p' | 'c')),
         None => false,

@@ -41,6 +41,8 @@ fn with_p_no_word_is_a_command() {
         &["-c", "demo"],
         &["--session", "x", "demo"],
         &["--session=x", "demo"],
+        &["--fork", "x", "demo"],
+        &["--fork=x", "--at", "3", "demo"],
         &["--print", "sesions"],
     ] {
         let cli = cli(words);

@@ -78,6 +78,13 @@ pub enum Which {
     New,
     /// One that is there, or a new one where the newest is wanted and there is none.
     Open(Selector),
+    /// A new one that is a copy of another.
+    Fork {
+        /// The other.
+        of: Selector,
+        /// The message up to which it is copied; nothing is where it stands.
+        at: Option<u64>,
+    },
     /// One that is not kept.
     Unkept,
 }
@@ -380,19 +387,21 @@ fn open(store: &Store, which: &Which, choice: &Choice, env: &Env, clock: Clock) 
         grant: None,
         notices,
     };
-    match which {
-        Which::Unkept => Ok(fresh(Session::in_memory(clock), Vec::new())),
-        Which::New => Ok(fresh(store.create(&env.cwd, origin), Vec::new())),
-        Which::Open(selector) => match store.open(selector, &env.cwd)? {
-            None => {
-                let text = "There is no session of this directory yet; a new one begins.";
-                Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
-            }
-            Some(Opened { mut session, messages, stale, handled, grant, model: _, notices }) => {
-                session.append_model(origin)?;
-                Ok(Opening { session, messages, stale, handled, grant, notices })
-            }
-        },
+    let opened = match which {
+        Which::Unkept => return Ok(fresh(Session::in_memory(clock), Vec::new())),
+        Which::New => return Ok(fresh(store.create(&env.cwd, origin), Vec::new())),
+        Which::Open(selector) => store.open(selector, &env.cwd)?,
+        Which::Fork { of, at } => store.fork(of, *at, &env.cwd)?,
+    };
+    match opened {
+        None => {
+            let text = "There is no session of this directory yet; a new one begins.";
+            Ok(fresh(store.create(&env.cwd, origin), vec![Notice::new(NoticeCode::Session, text)]))
+        }
+        Some(Opened { mut session, messages, stale, handled, grant, model: _, notices }) => {
+            session.append_model(origin)?;
+            Ok(Opening { session, messages, stale, handled, grant, notices })
+        }
     }
 }
 

@@ -25,6 +25,9 @@ const CWD_CHARS: usize = 40;
 /// How much of a result is shown; the whole is in the JSON form.
 const RESULT_LINES: usize = 20;
 
+/// How the end of an answer is written that somebody interrupted.
+const INTERRUPTED: &str = "aborted";
+
 /// Which sessions are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -108,7 +111,7 @@ fn cost(tally: &Tally) -> String {
 }
 
 fn history_json(history: &History) -> Value {
-    let History { id, path: _, name, header, records, broken: _ } = history;
+    let History { id, path: _, name, header, records, broken: _, blobs: _ } = history;
     json!({
         "id": id, "name": name, "cwd": header.cwd, "created_at": header.created_at, "parent": header.parent,
         "provider": header.provider, "model": header.model, "messages": records,
@@ -116,7 +119,7 @@ fn history_json(history: &History) -> Value {
 }
 
 fn history_text(history: &History) -> String {
-    let History { id, path, name, header, records, broken } = history;
+    let History { id, path, name, header, records, broken, blobs } = history;
     let mut text = format!("session  {id}\n");
     let mut line = |key: &str, value: &str| {
         if !value.is_empty() {
@@ -133,7 +136,7 @@ fn history_text(history: &History) -> String {
         line("damage", &format!("{} could not be read in full", count(*broken as u64, "line")));
     }
     for record in records {
-        record_text(record, &mut text);
+        record_text(&blobs.filled(record), &mut text);
     }
     text
 }
@@ -151,6 +154,9 @@ fn record_text(record: &Value, text: &mut String) {
     }
     for part in record.get("content").and_then(Value::as_array).into_iter().flatten() {
         part_text(part, text);
+    }
+    if string(record, "stop_reason") == INTERRUPTED {
+        text.push_str("(interrupted)\n");
     }
 }
 

@@ -21,6 +21,7 @@ use crate::product::config::Loaded;
 use crate::product::error::Error;
 use crate::product::provider::Choice;
 use crate::product::provider::network::{Network, network};
+use crate::product::session::blob::Blobs;
 use crate::product::session::recording::{Recording, Results};
 
 /// Lets another model answer from now on: the conversation, the tools and what is allowed stay. What a person should know
@@ -82,7 +83,8 @@ pub(super) fn asked(choice: &Choice, loaded: &Loaded, env: &Env, load: Load, mas
     }
     let (model, recorded, of_network) = match choice.api {
         Api::Replay => {
-            let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model))?;
+            let blobs = Blobs::new(&loaded.paths.data_dir);
+            let Recording { origin: _, replies, results } = Recording::read(Path::new(&choice.model), &blobs)?;
             let model: Arc<dyn Model> = Arc::new(Replay::new(choice.info.clone(), replies).at(choice.pace));
             (model, Some(results), None)
         }

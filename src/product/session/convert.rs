@@ -18,6 +18,11 @@ use crate::model::usage::Usage;
 use super::entry::{Content, MessageLine, Role, SummaryLine, UsageLine};
 use crate::kernel::compact::Folded;
 
+/// Keeps content outside of the file and says under which hash; `None` where it belongs into the line.
+pub type Keep<'a> = dyn FnMut(&[u8]) -> Option<String> + 'a;
+/// Finds content that is kept outside of the file by its hash; `None` where it is not there.
+pub type Find<'a> = dyn FnMut(&str) -> Option<Vec<u8>> + 'a;
+
 /// Stands for something that is kept outside of the file and is not there.
 const MISSING: &str = "[this was kept outside of the session's file and could not be found]";
 /// How deep an object may be nested to be written as one. The parser takes 128 levels; the line around it needs a few.
@@ -35,12 +40,12 @@ pub struct Place {
 }
 
 /// The line for what a person said.
-pub fn user_line(parts: &[Part], place: Place) -> MessageLine {
-    line(place, Role::User, parts.iter().map(part_to_disk).collect())
+pub fn user_line(parts: &[Part], place: Place, keep: &mut Keep<'_>) -> MessageLine {
+    line(place, Role::User, parts.iter().map(|part| part_to_disk(part, keep)).collect())
 }
 
 /// The line for an answer. `cost` is in US dollars.
-pub fn assistant_line(answer: &Assistant, cost: Option<f64>, place: Place) -> MessageLine {
+pub fn assistant_line(answer: &Assistant, cost: Option<f64>, place: Place, keep: &mut Keep<'_>) -> MessageLine {
     let Assistant { content, origin, stop, usage } = answer;
     let Origin { provider, model } = origin.as_ref();
     MessageLine {
@@ -48,30 +53,30 @@ pub fn assistant_line(answer: &Assistant, cost: Option<f64>, place: Place) -> Me
         provider: Some(provider.clone()),
         usage: Some(usage_to_disk(*usage, cost)),
         stop_reason: Some(stop.as_str().to_owned()),
-        ..line(place, Role::Assistant, content.iter().map(assistant_part_to_disk).collect())
+        ..line(place, Role::Assistant, content.iter().map(|part| assistant_part_to_disk(part, keep)).collect())
     }
 }
 
 /// The line for the result of one call.
-pub fn result_line(result: &ToolResult, place: Place) -> MessageLine {
+pub fn result_line(result: &ToolResult, place: Place, keep: &mut Keep<'_>) -> MessageLine {
     let ToolResult { call_id, content, is_error } = result;
-    let content = content.iter().map(part_to_disk).collect();
+    let content = content.iter().map(|part| part_to_disk(part, keep)).collect();
     let result = Content::ToolResult { tool_use_id: call_id.clone(), content, is_error: *is_error };
     line(place, Role::Tool, vec![result])
 }
 
 /// What a line says; `None` where a later version's role said it.
-pub fn message(line: MessageLine) -> Option<Message> {
+pub fn message(line: MessageLine, find: &mut Find<'_>) -> Option<Message> {
     let MessageLine { id: _, parent_id: _, timestamp: _, role, model, provider, usage, stop_reason, content } = line;
     match role {
-        Role::User => Some(Message::User(content.into_iter().filter_map(part).collect())),
+        Role::User => Some(Message::User(content.into_iter().filter_map(|content| part(content, find)).collect())),
         Role::Assistant => Some(Message::Assistant(Assistant {
-            content: content.into_iter().filter_map(assistant_part).collect(),
+            content: content.into_iter().filter_map(|content| assistant_part(content, find)).collect(),
             origin: Arc::new(Origin { provider: provider.unwrap_or_default(), model: model.unwrap_or_default() }),
             stop: StopReason::from_word(stop_reason.as_deref().unwrap_or("stop")),
             usage: usage.map(usage_from_disk).unwrap_or_default(),
         })),
-        Role::Tool => Some(Message::Tool(content.into_iter().filter_map(result).collect())),
+        Role::Tool => Some(Message::Tool(content.into_iter().filter_map(|content| result(content, find)).collect())),
         Role::Unknown => None,
     }
 }
@@ -121,20 +126,25 @@ fn line(place: Place, role: Role, content: Vec<Content>) -> MessageLine {
     MessageLine { id, parent_id, timestamp, role, model, provider, usage, stop_reason, content }
 }
 
-fn part_to_disk(part: &Part) -> Content {
+fn part_to_disk(part: &Part, keep: &mut Keep<'_>) -> Content {
     match part {
-        Part::Text(text) => text_to_disk(text),
+        Part::Text(text) => text_to_disk(text, keep),
         Part::Image(Image { media_type, data }) => {
-            Content::Image { media_type: media_type.clone(), data: Some(BASE64.encode(data)), blob: None }
+            let blob = keep(data);
+            let inline = blob.is_none().then(|| BASE64.encode(data));
+            Content::Image { media_type: media_type.clone(), data: inline, blob }
         }
     }
 }
 
-fn part(content: Content) -> Option<Part> {
+fn part(content: Content, find: &mut Find<'_>) -> Option<Part> {
     match content {
-        Content::Text { text, blob } => text_from_disk(text, blob).map(Part::Text),
-        Content::Image { media_type, data, blob: _ } => {
-            let data = data.and_then(|data| BASE64.decode(data).ok());
+        Content::Text { text, blob } => text_from_disk(text, blob, find).map(Part::Text),
+        Content::Image { media_type, data, blob } => {
+            let data = match data {
+                Some(data) => BASE64.decode(data).ok(),
+                None => blob.and_then(|hash| find(&hash)),
+            };
             Some(data.map_or_else(
                 || Part::Text(MISSING.to_owned()),
                 |data| Part::Image(Image { media_type, data: data.into() }),
@@ -144,9 +154,9 @@ fn part(content: Content) -> Option<Part> {
     }
 }
 
-fn assistant_part_to_disk(part: &AssistantPart) -> Content {
+fn assistant_part_to_disk(part: &AssistantPart, keep: &mut Keep<'_>) -> Content {
     match part {
-        AssistantPart::Text(text) => text_to_disk(text),
+        AssistantPart::Text(text) => text_to_disk(text, keep),
         AssistantPart::Reasoning(Reasoning { text, signature, opaque }) => {
             Content::Reasoning { text: text.clone(), signature: signature.clone(), data: opaque.clone() }
         }
@@ -157,9 +167,9 @@ fn assistant_part_to_disk(part: &AssistantPart) -> Content {
     }
 }
 
-fn assistant_part(content: Content) -> Option<AssistantPart> {
+fn assistant_part(content: Content, find: &mut Find<'_>) -> Option<AssistantPart> {
     match content {
-        Content::Text { text, blob } => text_from_disk(text, blob).map(AssistantPart::Text),
+        Content::Text { text, blob } => text_from_disk(text, blob, find).map(AssistantPart::Text),
         Content::Reasoning { text, signature, data } => {
             Some(AssistantPart::Reasoning(Reasoning { text, signature, opaque: data }))
         }
@@ -171,10 +181,11 @@ fn assistant_part(content: Content) -> Option<AssistantPart> {
     }
 }
 
-fn result(content: Content) -> Option<ToolResult> {
+fn result(content: Content, find: &mut Find<'_>) -> Option<ToolResult> {
     match content {
         Content::ToolResult { tool_use_id, content, is_error } => {
-            Some(ToolResult { call_id: tool_use_id, content: content.into_iter().filter_map(part).collect(), is_error })
+            let content = content.into_iter().filter_map(|content| part(content, find)).collect();
+            Some(ToolResult { call_id: tool_use_id, content, is_error })
         }
         Content::Text { .. }
         | Content::Image { .. }
@@ -184,12 +195,14 @@ fn result(content: Content) -> Option<ToolResult> {
     }
 }
 
-fn text_to_disk(text: &str) -> Content {
-    Content::Text { text: Some(text.to_owned()), blob: None }
+fn text_to_disk(text: &str, keep: &mut Keep<'_>) -> Content {
+    let blob = keep(text.as_bytes());
+    Content::Text { text: blob.is_none().then(|| text.to_owned()), blob }
 }
 
-fn text_from_disk(text: Option<String>, blob: Option<String>) -> Option<String> {
-    text.or_else(|| blob.map(|_| MISSING.to_owned()))
+fn text_from_disk(text: Option<String>, blob: Option<String>, find: &mut Find<'_>) -> Option<String> {
+    let mut found = |hash: String| find(&hash).and_then(|content| String::from_utf8(content).ok());
+    text.or_else(|| blob.map(|hash| found(hash).unwrap_or_else(|| MISSING.to_owned())))
 }
 
 fn input_to_disk(input: &ToolInput) -> (Object, Option<String>, Option<String>) {
@@ -252,15 +265,29 @@ mod tests {
 
     const PLACE: Place = Place { id: 1, parent_id: None, timestamp: 0 };
 
-    fn through_disk(line: &MessageLine) -> Message {
-        message(serde_json::from_str(&serde_json::to_string(line).unwrap()).unwrap()).unwrap()
+    /// Everything stays in the line, or nothing does.
+    fn through_disk(inline: bool, written: impl Fn(&mut Keep<'_>) -> MessageLine) -> Message {
+        let mut kept = Vec::new();
+        let line = written(&mut |content| {
+            kept.push(content.to_vec());
+            (!inline).then(|| (kept.len() - 1).to_string())
+        });
+        let line = serde_json::to_string(&line).unwrap();
+        assert_eq!(line.contains("blob"), !inline, "{line}");
+        let mut find = |hash: &str| kept.get(hash.parse::<usize>().unwrap()).cloned();
+        message(serde_json::from_str(&line).unwrap(), &mut find).unwrap()
     }
 
     #[test]
     fn what_was_said_comes_back() {
+        comes_back(true);
+        comes_back(false);
+    }
+
+    fn comes_back(inline: bool) {
         let image = Part::Image(Image { media_type: "image/png".into(), data: vec![0, 255, 7].into() });
         let parts = vec![Part::Text("a\n\u{0}é".into()), image.clone()];
-        assert_eq!(through_disk(&user_line(&parts, PLACE)), Message::User(parts));
+        assert_eq!(through_disk(inline, |keep| user_line(&parts, PLACE, keep)), Message::User(parts));
 
         let call = |id: &str, input| AssistantPart::ToolUse(ToolCall { id: id.into(), name: "t".into(), input });
         let deep = format!("{}1{}", r#"{"a":["#.repeat(55), "]}".repeat(55));
@@ -280,10 +307,11 @@ mod tests {
             stop: StopReason::Other("odd".into()),
             usage: Usage { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 5 },
         };
-        assert_eq!(through_disk(&assistant_line(&answer, Some(0.5), PLACE)), Message::Assistant(answer));
+        let written = through_disk(inline, |keep| assistant_line(&answer, Some(0.5), PLACE, keep));
+        assert_eq!(written, Message::Assistant(answer));
 
         let result = ToolResult { call_id: "1".into(), content: vec![image], is_error: true };
-        assert_eq!(through_disk(&result_line(&result, PLACE)), Message::Tool(vec![result]));
+        assert_eq!(through_disk(inline, |keep| result_line(&result, PLACE, keep)), Message::Tool(vec![result]));
     }
 
     #[test]
@@ -291,7 +319,12 @@ mod tests {
         let line = r#"{"role":"user","content":[{"type":"text","blob":"ab"},{"type":"image","media_type":"image/png","blob":"cd"},
             {"type":"image","media_type":"image/png","data":"not base64!"},{"type":"text"},{"type":"new"}]}"#;
         let parts = vec![Part::Text(MISSING.into()); 3];
-        assert_eq!(message(serde_json::from_str(line).unwrap()), Some(Message::User(parts)));
+        let mut find = |_: &str| None;
+        assert_eq!(message(serde_json::from_str(line).unwrap(), &mut find), Some(Message::User(parts)));
+        // What was a text and is none any more.
+        let line = r#"{"role":"assistant","content":[{"type":"text","blob":"ab"}]}"#;
+        let read = message(serde_json::from_str(line).unwrap(), &mut |_: &str| Some(vec![0xff]));
+        assert!(matches!(read, Some(Message::Assistant(answer)) if answer.text() == MISSING));
     }
 
     #[test]

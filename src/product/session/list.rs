@@ -13,6 +13,7 @@ use crate::base::text::cut;
 use crate::model::message::{Message, Origin, Part};
 use crate::product::error::Error;
 
+use super::blob::Blobs;
 use super::entry::{Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, Role, SummaryLine};
 use super::name;
 use super::{convert, load};
@@ -150,7 +151,9 @@ fn info(candidate: &Candidate) -> io::Result<Option<Info>> {
     let mut file = File::open(&candidate.path)?;
     let length = file.metadata()?.len();
     let head = if length <= 2 * END_BYTES { length } else { END_BYTES };
-    let mut ends = Ends::default();
+    // As `store` lays them out: the folder of all sessions lies beside that of the blobs.
+    let blobs = candidate.path.ancestors().nth(3).map(Blobs::new);
+    let mut ends = Ends { blobs, ..Ends::default() };
     ends.read(Reader::new(BufReader::new((&file).take(head)), 0))?;
     // What the tail begins with is not the first question.
     let title = ends.title.take();
@@ -161,7 +164,7 @@ fn info(candidate: &Candidate) -> io::Result<Option<Info>> {
         tail.skip_until(b'\n')?;
         ends.read(Reader::new(tail, length))?;
     }
-    let Ends { first, header, name, title: _, model, updated_at, messages } = ends;
+    let Ends { blobs: _, first, header, name, title: _, model, updated_at, messages } = ends;
     let Some(id) = name::id_of(&candidate.path) else {
         return Ok(None);
     };
@@ -205,6 +208,7 @@ enum First {
 /// What the ends of a file say.
 #[derive(Default)]
 struct Ends {
+    blobs: Option<Blobs>,
     first: First,
     header: Option<Header>,
     name: Option<String>,
@@ -257,7 +261,7 @@ impl Ends {
         };
         self.updated_at = Some(line.timestamp);
         match line.role {
-            Role::User if self.title.is_none() => self.title = title(line),
+            Role::User if self.title.is_none() => self.title = title(line, self.blobs.as_ref()),
             Role::Assistant => {
                 if let (Some(provider), Some(model)) = (line.provider, line.model) {
                     self.model = Some(Origin { provider, model });
@@ -269,8 +273,9 @@ impl Ends {
 }
 
 /// The last text of a message: what stands before it is context the agent put there.
-fn title(line: MessageLine) -> Option<String> {
-    let Some(Message::User(parts)) = convert::message(line) else {
+fn title(line: MessageLine, blobs: Option<&Blobs>) -> Option<String> {
+    let mut find = |hash: &str| blobs?.get(hash);
+    let Some(Message::User(parts)) = convert::message(line, &mut find) else {
         return None;
     };
     let text = parts.iter().rev().find_map(|part| match part {

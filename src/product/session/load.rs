@@ -2,7 +2,7 @@
 //!
 //! Memory grows with the number of lines and with the active conversation, not with the file. Nothing is changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -11,15 +11,16 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::base::jsonl::{self, Picker, Reader, Span};
+use crate::base::jsonl::{self, Picker, Reader};
 use crate::kernel::compact;
 use crate::model::message::{Message, Origin, ToolInput};
 use crate::product::error::Error;
 
+use super::blob::Blobs;
 use super::convert;
 use super::entry::{
-    GrantLine, Header, Kind, Link, MessageLine, ModelLine, NameLine, Outline, PruneLine, RefusedLine, SummaryLine,
-    VERSION,
+    CheckpointLine, Content, GrantLine, Header, Kind, LabelLine, LeafLine, Link, MessageLine, ModelLine, NameLine,
+    Outline, PruneLine, RefusedLine, Role, SummaryLine, VERSION,
 };
 use super::name;
 use super::tree::{NodeKind, Tree};
@@ -32,8 +33,14 @@ pub struct Loaded {
     pub header: Header,
     /// How the lines hang together.
     pub tree: Tree,
-    /// The name a person gave.
+    /// The name it was given last.
     pub name: Option<String>,
+    /// The notes on messages, by their ids.
+    pub labels: BTreeMap<u64, String>,
+    /// The snapshots of files, by the ids of the messages they belong to.
+    pub checkpoints: BTreeMap<u64, String>,
+    /// Where it stood before a turn was taken back, as long as nothing was said since.
+    pub undone: Option<u64>,
     /// The last grant that was not withdrawn, of whatever worth it is here.
     pub grant: Option<Grant>,
     /// The model that answers next.
@@ -47,7 +54,8 @@ pub struct Loaded {
     /// Whether the last line has no line break.
     pub midline: bool,
     file: File,
-    spans: Vec<Span>,
+    /// Where the lines of the tree begin, by number.
+    offsets: Vec<u64>,
 }
 
 /// What a session goes on from.
@@ -57,12 +65,21 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// Calls that succeeded on a file or folder, in order.
     pub handled: Vec<Handled>,
-    /// The ids of the lines of people and models among `messages`, in order; a summary is none of them.
-    pub lines: Vec<u64>,
+    /// The lines of people and models among `messages`; a summary is none of them.
+    pub lines: Lines,
     /// How many of `messages` come from before the summary: what their answers counted says nothing about what is sent.
     pub stale: usize,
-    /// Lines that could not be read.
+    /// Lines that could not be read, and what they name that is not there.
     pub broken: usize,
+}
+
+/// The lines of people and models in a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Their ids, in order.
+    pub ids: Vec<u64>,
+    /// How many of them, at the beginning, stand by themselves: a summary kept them, but not what followed them.
+    pub pinned: usize,
 }
 
 /// A call that succeeded on something with a path.
@@ -126,13 +143,13 @@ impl Loaded {
         let mut reader = Reader::new(BufReader::with_capacity(jsonl::BUFFER_BYTES, rewound), 0);
         let (mut first, mut missing) = (true, false);
         while let Some(record) = reader.read::<Outline>().map_err(cannot)? {
-            let (outline, span, recovered) = (record.value, record.span, record.recovered);
+            let (outline, offset, recovered) = (record.value, record.offset, record.recovered);
             let text = record.text;
             let is_first = std::mem::take(&mut first);
             if is_first {
                 scan.first(outline.kind, text, path)?;
             }
-            scan.add(outline, span, text, recovered);
+            scan.add(outline, offset, text, recovered);
             if is_first && scan.header.is_none() && reader.broken() == 0 {
                 if !is_named_like_one(path) || outline.kind == Kind::Unknown {
                     return Err(foreign(path));
@@ -142,16 +159,31 @@ impl Loaded {
         }
         let (broken, midline) = (reader.broken() + usize::from(missing), reader.midline());
         drop(reader);
-        let Scan { header, tree, spans, name, grant, origin, refused, pruned } = scan;
+        let Scan { header, tree, offsets, name, labels, checkpoints, undone, grant, origin, refused, pruned } = scan;
         let header = match header {
             Some(header) => header,
             // The first line is damaged or missing, and what follows is nothing but ours.
-            None if !spans.is_empty() && is_named_like_one(path) => lost_header(path),
+            None if !offsets.is_empty() && is_named_like_one(path) => lost_header(path),
             None => return Err(foreign(path)),
         };
         let origin =
             origin.unwrap_or_else(|| Origin { provider: header.provider.clone(), model: header.model.clone() });
-        Ok(Self { header, tree, name, grant, origin, refused, pruned, broken, midline, file, spans })
+        Ok(Self {
+            header,
+            tree,
+            name,
+            labels,
+            checkpoints,
+            undone,
+            grant,
+            origin,
+            refused,
+            pruned,
+            broken,
+            midline,
+            file,
+            offsets,
+        })
     }
 
     /// The id: that of the file's name, which a copy keeps unique, else that of the header.
@@ -159,42 +191,50 @@ impl Loaded {
         name::id_of(path).unwrap_or(&self.header.id).to_owned()
     }
 
-    /// What is sent to the model, what it did to files, and how many lines could not be read.
+    /// What is sent to the model, what it did to files, and how much could not be read. What is kept outside of the file
+    /// is looked for in `blobs`.
     ///
     /// # Errors
     ///
     /// When the file cannot be read any more.
-    pub fn conversation(&self, path: &[usize]) -> io::Result<Conversation> {
+    pub fn conversation(&self, path: &[usize], blobs: &Blobs) -> io::Result<Conversation> {
         let active = self.tree.active(path);
         let mut picker = Picker::new(&self.file)?;
         let mut broken = 0;
         let mut handled = Handling::new(&self.header.cwd);
         let mut messages = Vec::with_capacity(active.messages.len() + 1);
-        let (mut lines, mut pinned) = (Vec::new(), Vec::new());
+        let (mut lines, mut pinned) = (Lines::default(), Vec::new());
         if let Some(number) = active.summary {
             match self.line::<SummaryLine>(&mut picker, number)? {
                 Some(SummaryLine { opening, text, pinned_ids, .. }) => {
                     messages.push(compact::stand_in(opening.as_deref(), &text));
                     let place = |id: &u64| self.tree.place(path, *id).and_then(|place| path.get(place).copied());
                     pinned = pinned_ids.iter().filter_map(place).collect();
-                    pinned.retain(|number| !active.messages.contains(number));
+                    pinned.retain(|number| active.messages.binary_search(number).is_err());
                 }
                 None => broken += 1,
             }
         }
         let pruned = self.pruned.iter().filter_map(|id| self.tree.place(path, *id)).max();
         let pruned = pruned.and_then(|place| path.get(place).copied()).unwrap_or_default();
-        let mut stale = 0;
+        let (mut stale, mut missing) = (0, 0);
+        let first_kept = active.messages.first().copied();
         for number in pinned.into_iter().chain(active.messages) {
             let Some(line) = self.line::<MessageLine>(&mut picker, number)? else {
                 broken += 1;
                 continue;
             };
             let at_ms = line.timestamp;
-            let Some(message) = convert::message(line) else { continue };
+            let mut find = |hash: &str| {
+                let content = blobs.get(hash);
+                missing += usize::from(content.is_none());
+                content
+            };
+            let Some(message) = convert::message(line, &mut find) else { continue };
             handled.extend(Some(&message), at_ms);
             if compact::is_line(&message) {
-                lines.extend(self.tree.id(number));
+                lines.ids.extend(self.tree.id(number));
+                lines.pinned += usize::from(first_kept.is_none_or(|first| number < first));
             }
             let shorter = if number < pruned { compact::pruned(&message) } else { None };
             messages.push(shorter.unwrap_or(message));
@@ -202,22 +242,43 @@ impl Loaded {
                 stale = messages.len();
             }
         }
+        broken += missing;
         // Joining results only ever makes the count smaller, and what it stands for a little staler.
         Ok(Conversation { messages: convert::grouped(messages), handled: handled.done, lines, stale, broken })
     }
 
-    /// Every message of `path`, also those that a summary stands for; unreadable ones are left out.
+    /// How many lines of `path` lead to where a turn has ended; what comes behind belongs to one that has not.
     ///
     /// # Errors
     ///
     /// When the file cannot be read any more.
-    pub fn all_messages(&self, path: &[usize]) -> io::Result<Vec<Message>> {
+    pub fn finished(&self, path: &[usize]) -> io::Result<usize> {
+        let mut picker = Picker::new(&self.file)?;
+        let mut finished = path.len();
+        for (place, number) in path.iter().enumerate().rev() {
+            let Some(line) = self.line::<MessageLine>(&mut picker, *number)? else { continue };
+            let calls = |content: &Content| matches!(content, Content::ToolUse { .. });
+            if line.role == Role::Assistant && !line.content.iter().any(calls) {
+                return Ok(finished);
+            }
+            finished = place;
+        }
+        Ok(0)
+    }
+
+    /// Every message of `path`, also those that a summary stands for; unreadable ones are left out. What is kept outside
+    /// of the file is looked for in `blobs`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read any more.
+    pub fn all_messages(&self, path: &[usize], blobs: &Blobs) -> io::Result<Vec<Message>> {
         let mut picker = Picker::new(&self.file)?;
         let mut messages = Vec::with_capacity(path.len());
         for number in path {
             // Anything but a message has no role and does not parse.
             let line = self.line::<MessageLine>(&mut picker, *number)?;
-            messages.extend(line.and_then(convert::message));
+            messages.extend(line.and_then(|line| convert::message(line, &mut |hash| blobs.get(hash))));
         }
         Ok(messages)
     }
@@ -236,19 +297,19 @@ impl Loaded {
         Ok(records)
     }
 
-    /// The file and where the lines of `path` stand in it, for copying.
+    /// The file and where the lines of `path` begin in it, for copying.
     ///
     /// # Errors
     ///
     /// When the system has no handle left.
-    pub fn spans(&self, path: &[usize]) -> io::Result<(File, Vec<Span>)> {
-        let spans = path.iter().filter_map(|number| self.spans.get(*number).copied()).collect();
-        Ok((self.file.try_clone()?, spans))
+    pub fn offsets(&self, path: &[usize]) -> io::Result<(File, Vec<u64>)> {
+        let offsets = path.iter().filter_map(|number| self.offsets.get(*number).copied()).collect();
+        Ok((self.file.try_clone()?, offsets))
     }
 
     fn line<T: DeserializeOwned>(&self, picker: &mut Picker<&File>, number: usize) -> io::Result<Option<T>> {
-        match self.spans.get(number) {
-            Some(span) => Ok(serde_json::from_slice(picker.pick(*span)?).ok()),
+        match self.offsets.get(number) {
+            Some(offset) => picker.pick(*offset),
             None => Ok(None),
         }
     }
@@ -259,8 +320,11 @@ impl Loaded {
 struct Scan {
     header: Option<Header>,
     tree: Tree,
-    spans: Vec<Span>,
+    offsets: Vec<u64>,
     name: Option<String>,
+    labels: BTreeMap<u64, String>,
+    checkpoints: BTreeMap<u64, String>,
+    undone: Option<u64>,
     grant: Option<Grant>,
     origin: Option<Origin>,
     refused: BTreeSet<String>,
@@ -282,13 +346,29 @@ impl Scan {
         Ok(())
     }
 
-    fn add(&mut self, outline: Outline, span: Span, text: &str, recovered: bool) {
+    fn add(&mut self, outline: Outline, offset: u64, text: &str, recovered: bool) {
         let Outline { kind, id, parent_id, target_id, first_kept_id } = outline;
+        if let Link::Id(id) = id {
+            self.tree.reserve(id);
+        }
         let node = match kind {
             Kind::Message => NodeKind::Message,
             Kind::Summary => NodeKind::Summary { first_kept: first_kept_id },
             Kind::Unknown if id != Link::Absent && parent_id != Link::Absent => NodeKind::Other,
-            Kind::Leaf => return self.tree.stand_at(target_id),
+            Kind::Leaf => {
+                if self.tree.stand_at(target_id) {
+                    let undone = parsed(text).and_then(|LeafLine { undone_id, .. }| undone_id);
+                    self.undone = undone.filter(|id| self.tree.number(*id).is_some());
+                }
+                return;
+            }
+            Kind::Label => return self.label(text),
+            Kind::Checkpoint => {
+                let line = parsed(text);
+                self.checkpoints
+                    .extend(line.map(|CheckpointLine { id: _, entry_id, reference }| (entry_id, reference)));
+                return;
+            }
             Kind::Name => return replace(&mut self.name, parsed(text).map(|NameLine { name }| name)),
             // What was found next to damage may come from inside of something a model wrote.
             Kind::Grant if recovered => return,
@@ -312,15 +392,26 @@ impl Scan {
                 let origin = parsed(text).map(|ModelLine { provider, model }| Origin { provider, model });
                 return replace(&mut self.origin, origin);
             }
-            Kind::Session | Kind::Label | Kind::Checkpoint | Kind::Unknown => {
-                if let Link::Id(id) = id {
-                    self.tree.reserve(id);
-                }
-                return;
-            }
+            Kind::Session | Kind::Unknown => return,
         };
+        match node {
+            NodeKind::Message | NodeKind::Summary { .. } => self.undone = None,
+            NodeKind::Other => {}
+        }
         self.tree.add(id, parent_id, node);
-        self.spans.push(span);
+        self.offsets.push(offset);
+    }
+
+    fn label(&mut self, text: &str) {
+        match parsed(text) {
+            Some(LabelLine { target_id, label: Some(label) }) => {
+                self.labels.insert(target_id, label);
+            }
+            Some(LabelLine { target_id, label: None }) => {
+                self.labels.remove(&target_id);
+            }
+            None => {}
+        }
     }
 }
 

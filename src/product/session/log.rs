@@ -12,9 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::base::jsonl::{Picker, Span};
+use crate::base::jsonl::Picker;
 use crate::base::lock;
 
+use super::blob::Kept;
 use super::entry::Header;
 use super::name;
 
@@ -32,6 +33,8 @@ pub struct Log {
     backlog: VecDeque<Vec<u8>>,
     midline: bool,
     failing: bool,
+    /// What records name and the disk may not have yet.
+    unsynced: Vec<Arc<Kept>>,
 }
 
 #[derive(Debug)]
@@ -60,8 +63,8 @@ pub struct Birth {
 pub struct Copied {
     /// The file; what is in it never changes.
     pub file: File,
-    /// The lines.
-    pub spans: Vec<Span>,
+    /// Where the lines begin.
+    pub offsets: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -76,6 +79,7 @@ struct OpenFile {
 /// Brings to the disk what was written so far. May be sent to another thread, so that nobody has to wait.
 #[derive(Debug, Default)]
 pub struct Sync {
+    blobs: Vec<Arc<Kept>>,
     file: Option<Arc<File>>,
     folder: Option<(PathBuf, Arc<AtomicBool>)>,
 }
@@ -83,7 +87,7 @@ pub struct Sync {
 impl Sync {
     /// Whether there is nothing to wait for.
     pub fn is_empty(&self) -> bool {
-        self.file.is_none() && self.folder.is_none()
+        self.blobs.is_empty() && self.file.is_none() && self.folder.is_none()
     }
 
     /// Waits until the disk has it.
@@ -92,6 +96,8 @@ impl Sync {
     ///
     /// When the system cannot promise it.
     pub fn run(&self) -> io::Result<()> {
+        // First what the lines name, then the lines.
+        self.blobs.iter().try_for_each(|kept| kept.sync())?;
         if let Some(file) = &self.file {
             file.sync_data()?;
         }
@@ -120,7 +126,7 @@ impl Log {
     }
 
     fn at(place: Place, midline: bool) -> Self {
-        Self { place, backlog: VecDeque::new(), midline, failing: false }
+        Self { place, backlog: VecDeque::new(), midline, failing: false, unsynced: Vec::new() }
     }
 
     /// The session's id; final once there is a file.
@@ -146,6 +152,11 @@ impl Log {
             Place::Memory { .. } => false,
             Place::Unborn(_) | Place::Open(_) => true,
         }
+    }
+
+    /// Remembers what the next record names: it is brought to the disk no later than that.
+    pub fn names(&mut self, kept: Kept) {
+        self.unsynced.push(Arc::new(kept));
     }
 
     /// Appends a record, given without its line break.
@@ -186,7 +197,8 @@ impl Log {
             Place::Memory { .. } | Place::Unborn(_) => Sync::default(),
             Place::Open(open) => {
                 open.new_in.take_if(|(_, synced)| synced.load(Ordering::SeqCst));
-                Sync { file: Some(Arc::clone(&open.file)), folder: open.new_in.clone() }
+                self.unsynced.retain(|kept| !kept.is_synced());
+                Sync { blobs: self.unsynced.clone(), file: Some(Arc::clone(&open.file)), folder: open.new_in.clone() }
             }
         }
     }
@@ -268,8 +280,8 @@ fn write_first(file: &File, birth: &Birth, records: &VecDeque<Vec<u8>>) -> io::R
     let mut file = BufWriter::new(file);
     file.write_all(&first)?;
     let mut picker = Picker::new(&copy.file)?;
-    for span in &copy.spans {
-        file.write_all(picker.pick(*span)?)?;
+    for offset in &copy.offsets {
+        file.write_all(picker.bytes(*offset)?)?;
         file.write_all(b"\n")?;
     }
     for record in records {

@@ -1,12 +1,15 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`list`] looks into many files cheaply, [`picks`] puts them
-//! into words, [`spent`] adds up what answers cost, and [`recording`]
-//! turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
+//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`blob`] keeps what is too long for a line, [`fork`] copies,
+//! [`list`] looks into many files cheaply, [`picks`] puts them into words, [`spent`] adds up what answers cost, and
+//! [`recording`] turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a
+//! model.
 
+pub mod blob;
 pub mod convert;
 pub mod entry;
+mod fork;
 pub mod list;
 pub mod load;
 pub mod log;
@@ -31,8 +34,11 @@ use crate::model::usage::{Price, Usage};
 use crate::product::error::Error;
 
 use crate::product::permission::Decision;
-use convert::Place;
+use blob::{Blobs, INLINE_BYTES};
+use convert::{Keep, Place};
+use entry::MessageLine;
 use entry::{CheckpointLine, GrantLine, LabelLine, LeafLine, ModelLine, NameLine, PruneLine, RefusedLine};
+use load::Lines;
 use log::{Log, Sync};
 
 /// One conversation, as far as keeping it goes.
@@ -43,6 +49,8 @@ use log::{Log, Sync};
 #[derive(Debug)]
 pub struct Session {
     log: Log,
+    /// Where long content goes; none for what is kept in memory alone.
+    blobs: Option<Blobs>,
     clock: Clock,
     last: Option<u64>,
     next_id: u64,
@@ -51,13 +59,16 @@ pub struct Session {
     answered: HashSet<String>,
     /// The ids of the lines of people and models in the conversation as it is sent, oldest first.
     lines: Vec<u64>,
+    /// How many of `lines`, at their beginning, stand by themselves: a summary kept them, but not what followed them.
+    pinned: usize,
     refused: BTreeSet<String>,
 }
 
 impl Session {
-    fn new(log: Log, clock: Clock) -> Self {
+    fn new(log: Log, blobs: Option<Blobs>, clock: Clock) -> Self {
         Self {
             log,
+            blobs,
             clock,
             last: None,
             next_id: 1,
@@ -65,13 +76,14 @@ impl Session {
             price: None,
             answered: HashSet::new(),
             lines: Vec::new(),
+            pinned: 0,
             refused: BTreeSet::new(),
         }
     }
 
     /// A session that is never written, with an id like any other.
     pub fn in_memory(clock: Clock) -> Self {
-        Self::new(Log::memory(name::session_id(clock.now_ms(), fastrand::u16(..))), clock)
+        Self::new(Log::memory(name::session_id(clock.now_ms(), fastrand::u16(..))), None, clock)
     }
 
     /// The session's id. Before the first message it may still change, if another process takes the same name.
@@ -105,7 +117,7 @@ impl Session {
             Message::User(parts) => {
                 let place = self.place();
                 self.lines.push(place.id);
-                self.append_line(&convert::user_line(parts, place))
+                self.append_message(|keep| convert::user_line(parts, place, keep))
             }
             Message::Assistant(answer) if answer.content.is_empty() => Ok(()),
             Message::Assistant(answer) => {
@@ -115,7 +127,7 @@ impl Session {
                 let cost = self.price.filter(|_| counted).map(|price| price.cost(&answer.usage));
                 let place = self.place();
                 self.lines.push(place.id);
-                self.append_line(&convert::assistant_line(answer, cost, place))
+                self.append_message(|keep| convert::assistant_line(answer, cost, place, keep))
             }
             Message::Tool(results) => {
                 // Each is kept, whatever becomes of the others; only the first failure is reported anyway.
@@ -134,7 +146,7 @@ impl Session {
             return Ok(());
         }
         let place = self.place();
-        self.append_line(&convert::result_line(result, place))
+        self.append_message(|keep| convert::result_line(result, place, keep))
     }
 
     /// Keeps what a person allowed for this session.
@@ -188,11 +200,16 @@ impl Session {
     ///
     /// The first failure to write, see [`Session`].
     pub fn append_summary(&mut self, folded: &Folded) -> Result<(), Error> {
-        let first_kept = self.nth_last(folded.kept);
         let mut pinned: Vec<_> = folded.pinned.iter().filter_map(|place| self.nth_last(*place)).collect();
-        let kept = self.lines.split_off(self.lines.len().saturating_sub(folded.kept));
+        let kept_from = self.lines.len().saturating_sub(folded.kept);
+        // What stands by itself goes on to do so: kept as a beginning, it would bring back what followed it.
+        pinned.extend(self.lines.get(kept_from..self.pinned).unwrap_or_default());
+        let kept = self.lines.split_off(kept_from.max(self.pinned));
         let place = self.place();
-        let written = self.append_line(&convert::summary_line(folded, first_kept, pinned.clone(), place));
+        // Where nothing is kept, nothing stands between this line and itself.
+        let first_kept = kept.first().copied().unwrap_or(place.id);
+        let written = self.append_line(&convert::summary_line(folded, Some(first_kept), pinned.clone(), place));
+        self.pinned = pinned.len();
         pinned.extend(kept);
         self.lines = pinned;
         written
@@ -268,6 +285,19 @@ impl Session {
         place
     }
 
+    /// Long content goes before the line that names it, and stays in the line where there is no room for it.
+    fn append_message(&mut self, line: impl FnOnce(&mut Keep<'_>) -> MessageLine) -> Result<(), Error> {
+        let (blobs, log) = (&self.blobs, &mut self.log);
+        let line = line(&mut |content| {
+            let blobs = blobs.as_ref().filter(|_| content.len() > INLINE_BYTES)?;
+            let kept = blobs.put(content).ok()?;
+            let hash = kept.hash.clone();
+            log.names(kept);
+            Some(hash)
+        });
+        self.append_line(&line)
+    }
+
     fn append_line(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let written = json(line).and_then(|record| self.log.append(record));
         written.map_err(|error| self.unwritten(error))
@@ -283,8 +313,9 @@ impl Session {
     }
 
     /// Goes on behind what was loaded.
-    fn follow(mut self, loaded: &load::Loaded, messages: &[Arc<Message>], lines: Vec<u64>) -> Self {
-        self.lines = lines;
+    fn follow(mut self, loaded: &load::Loaded, messages: &[Arc<Message>], lines: Lines) -> Self {
+        self.lines = lines.ids;
+        self.pinned = lines.pinned;
         self.last = loaded.tree.leaf_id();
         self.next_id = loaded.tree.last_id().saturating_add(1);
         self.origin = Some(loaded.origin.clone());

@@ -11,6 +11,7 @@ use crate::model::message::{Assistant, Message, Origin, Part, ToolResult};
 use crate::model::reply::Reply;
 use crate::product::error::Error;
 
+use super::blob::Blobs;
 use super::load::Loaded;
 
 /// How much of a text a notice quotes.
@@ -45,18 +46,19 @@ struct Recorded {
 }
 
 impl Recording {
-    /// Reads the conversation at which the session in `path` stands, also what a summary stands for.
+    /// Reads the conversation at which the session in `path` stands, also what a summary stands for. What is kept
+    /// outside of the file is looked for in `blobs`.
     ///
     /// # Errors
     ///
     /// When it cannot be read, is no session, or was written by a later version.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path, blobs: &Blobs) -> Result<Self, Error> {
         let cannot = |error: std::io::Error| Error::usage(format!("cannot read {}", path.display())).caused_by(error);
         if !path.metadata().map_err(cannot)?.is_file() {
             return Err(Error::usage(format!("{} is not a file", path.display())));
         }
         let loaded = Loaded::read(&File::open(path).map_err(cannot)?, path)?;
-        let messages = loaded.all_messages(&loaded.tree.path()).map_err(cannot)?;
+        let messages = loaded.all_messages(&loaded.tree.path(), blobs).map_err(cannot)?;
         let mut origin = loaded.origin;
         let (mut replies, mut results) = (Vec::new(), Results::default());
         let mut names: HashMap<String, String> = HashMap::new();

@@ -20,13 +20,14 @@ use crate::kernel::event::{Notice, NoticeCode};
 use crate::model::message::{Message, Origin};
 use crate::product::error::Error;
 
-use super::Session;
-use super::entry::{Header, VERSION};
+use super::blob::Blobs;
+use super::entry::{Header, Link, VERSION};
 use super::list::{self, Candidate, Info, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
 use super::spent::{self, Spent, Sum};
+use super::{Session, fork};
 use crate::product::permission::Grant;
 
 /// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
@@ -38,6 +39,7 @@ const CANDIDATES_SHOWN: usize = 5;
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    blobs: Blobs,
     clock: Clock,
 }
 
@@ -103,19 +105,47 @@ pub struct History {
     pub records: Vec<Value>,
     /// Damaged lines.
     pub broken: usize,
+    /// Where that lies which the records name by its hash.
+    pub blobs: Blobs,
+}
+
+/// A session's file to look into.
+#[derive(Debug)]
+pub struct Looked {
+    /// The session's id.
+    pub id: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// What is in it.
+    pub loaded: Loaded,
+}
+
+/// Whether a session goes on where it is.
+enum Writer {
+    /// In this file, which nobody else writes.
+    Ours(File),
+    /// In a copy; why, and of what.
+    Copy(&'static str),
+    /// In a copy, as was asked for.
+    Fork,
 }
 
 impl Store {
     /// The sessions under `data_dir`, which need not exist yet.
     pub fn new(data_dir: &Path, clock: Clock) -> Self {
-        Self { root: data_dir.join("sessions"), clock }
+        Self { root: data_dir.join("sessions"), blobs: Blobs::new(data_dir), clock }
+    }
+
+    /// Where content lies that is too long for a line.
+    pub fn blobs(&self) -> &Blobs {
+        &self.blobs
     }
 
     /// A new session of `cwd`. Its file is made with its first message.
     pub fn create(&self, cwd: &Path, origin: &Origin) -> Session {
         let header = self.header(cwd, origin, None);
         let log = Log::unborn(Birth { folder: self.folder(cwd), header, copy: None });
-        Session { origin: Some(origin.clone()), ..Session::new(log, self.clock) }
+        Session { origin: Some(origin.clone()), ..self.session(log) }
     }
 
     /// Opens a session for going on in `cwd`. `None` where the newest one is wanted and there is none.
@@ -128,43 +158,111 @@ impl Store {
             return Ok(None);
         };
         let (file, writable) = open_file(&path)?;
-        let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
-        let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)?;
-        let loaded = Loaded::read(&file, &path)?;
+        let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(|error| unreadable(&path, error))?;
+        let mut loaded = Loaded::read(&file, &path)?;
+        let writer = match (locked, writable) {
+            (true, _) => Writer::Ours(file),
+            (false, true) => Self::beside(&mut loaded).map_err(|error| unreadable(&path, error))?,
+            (false, false) => Writer::Copy("cannot be written; this goes on in a copy"),
+        };
+        self.go_on(&loaded, &path, writer, selector, cwd).map(Some)
+    }
+
+    /// Begins a session of `cwd` as a copy of another one, which stays as it is: of what leads to `at`, the id of a
+    /// message, else to where the other one stands. Its file is made when something is said in it. `None` where the
+    /// newest one is wanted and there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`]; usage where there is no such message.
+    pub fn fork(&self, selector: &Selector, at: Option<u64>, cwd: &Path) -> Result<Option<Opened>, Error> {
+        let Some(Looked { id, path, mut loaded }) = self.look(selector, cwd)? else {
+            return Ok(None);
+        };
+        if let Some(at) = at
+            && !loaded.tree.stand_at(Link::Id(at))
+        {
+            return Err(Error::usage(format!("session {id} has no message {at}")).hint(format!(
+                "Its messages are {}; `agent sessions show --json {id}` shows them.",
+                fork::ids(&loaded.tree)
+            )));
+        }
+        self.go_on(&loaded, &path, Writer::Fork, selector, cwd).map(Some)
+    }
+
+    /// Reads a session without opening it for going on, with all its branches.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn look(&self, selector: &Selector, cwd: &Path) -> Result<Option<Looked>, Error> {
+        let Some(path) = self.find(selector, cwd)? else {
+            return Ok(None);
+        };
+        let loaded = Loaded::read(&plain_file(&path)?, &path)?;
+        Ok(Some(Looked { id: loaded.id(&path), path, loaded }))
+    }
+
+    /// Makes `loaded` stand where a copy begins beside another process: what that one is at is not ours to do, too.
+    fn beside(loaded: &mut Loaded) -> io::Result<Writer> {
+        let path = loaded.tree.path();
+        let finished = loaded.finished(&path)?;
+        if finished == path.len() {
+            return Ok(Writer::Copy("is open in another process; this goes on in a copy"));
+        }
+        loaded.tree.stand_on(finished.checked_sub(1).and_then(|last| path.get(last)).copied());
+        Ok(Writer::Copy(
+            "is open in another process, and its last turn has not ended; this goes on in a copy of what came before",
+        ))
+    }
+
+    fn go_on(
+        &self,
+        loaded: &Loaded,
+        path: &Path,
+        writer: Writer,
+        selector: &Selector,
+        cwd: &Path,
+    ) -> Result<Opened, Error> {
+        let cannot = |error: io::Error| unreadable(path, error);
         let line = loaded.tree.path();
-        let Conversation { messages, handled, lines, stale, broken: unreadable } =
-            loaded.conversation(&line).map_err(cannot)?;
+        let Conversation { messages, handled, lines, stale, broken } =
+            loaded.conversation(&line, &self.blobs).map_err(cannot)?;
         let grant = match selector {
-            Selector::Newest | Selector::Id(_) if self.is_own(&path) => loaded.grant,
+            Selector::Newest | Selector::Id(_) if self.is_own(path) => loaded.grant,
             Selector::Newest | Selector::Id(_) | Selector::Path(_) => None,
         };
+        let id = loaded.id(path);
         let mut notices = Vec::new();
-        let broken = loaded.broken + unreadable;
+        let broken = loaded.broken + broken;
         if broken > 0 {
             let lines = count(broken as u64, "damaged line");
-            let text = format!("{lines} of session {} could not be read in full; the rest goes on.", loaded.id(&path));
+            let text = format!("{lines} of session {id} could not be read in full; the rest goes on.");
             notices.push(Notice::new(NoticeCode::Session, text));
         }
-        let session = if locked {
-            let id = loaded.id(&path);
-            let mut session = Session::new(Log::open(file, path.clone(), id, loaded.midline), self.clock);
-            session.refused.clone_from(&loaded.refused);
-            session.follow(&loaded, &messages, lines)
-        } else {
-            let fork = self.fork(&loaded, &path, &line, cwd).map_err(cannot)?;
-            let mut fork = fork.follow(&loaded, &messages, lines);
-            if let Some(mode) = grant {
-                fork.append_grant(mode)?;
+        let copy = || -> Result<Session, Error> {
+            let copy = self.copy(loaded, &id, &line, cwd).map_err(cannot)?;
+            let mut copy = copy.follow(loaded, &messages, lines.clone());
+            copy.carry(loaded, &line, grant)?;
+            Ok(copy)
+        };
+        let session = match writer {
+            Writer::Ours(file) => {
+                let log = Log::open(file, path.to_owned(), id, loaded.midline);
+                let session = Session { refused: loaded.refused.clone(), ..self.session(log) };
+                session.follow(loaded, &messages, lines)
             }
-            fork.append_refused(loaded.refused.iter().cloned())?;
-            let reason = if writable { "is open in another process" } else { "cannot be written" };
-            let text = format!("Session {} {reason}; this goes on in a copy, {}.", loaded.id(&path), fork.id());
-            notices.push(Notice::new(NoticeCode::Session, text));
-            fork
+            Writer::Fork => copy()?,
+            Writer::Copy(reason) => {
+                let copy = copy()?;
+                let text = format!("Session {id} {reason}, {}.", copy.id());
+                notices.push(Notice::new(NoticeCode::Session, text));
+                copy
+            }
         };
         let known = !loaded.origin.model.is_empty();
         let model = known.then(|| loaded.origin.clone());
-        Ok(Some(Opened { session, messages, stale, handled, grant, model, notices }))
+        Ok(Opened { session, messages, stale, handled, grant, model, notices })
     }
 
     /// Whether `selector` means the session of that file.
@@ -179,18 +277,15 @@ impl Store {
     ///
     /// As [`Store::open`].
     pub fn history(&self, selector: &Selector, cwd: &Path) -> Result<Option<History>, Error> {
-        let Some(path) = self.find(selector, cwd)? else {
+        let Some(Looked { id, path, loaded }) = self.look(selector, cwd)? else {
             return Ok(None);
         };
-        let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
-        let loaded = Loaded::read(&plain_file(&path)?, &path)?;
-        let records = loaded.records(&loaded.tree.path()).map_err(cannot)?;
-        let id = loaded.id(&path);
+        let records = loaded.records(&loaded.tree.path()).map_err(|error| unreadable(&path, error))?;
         let Loaded { mut header, name, broken, .. } = loaded;
         if header.cwd.is_empty() && path.parent() == Some(&self.folder(cwd)) {
             header.cwd = cwd.display().to_string();
         }
-        Ok(Some(History { id, path, name, header, records, broken }))
+        Ok(Some(History { id, path, name, header, records, broken, blobs: self.blobs.clone() }))
     }
 
     /// The sessions of `cwd`, the one with the last activity first.
@@ -268,11 +363,15 @@ impl Store {
         }
     }
 
-    fn fork(&self, loaded: &Loaded, path: &Path, line: &[usize], cwd: &Path) -> io::Result<Session> {
-        let header = self.header(cwd, &loaded.origin, Some(loaded.id(path)));
-        let (file, spans) = loaded.spans(line)?;
-        let birth = Birth { folder: self.folder(cwd), header, copy: Some(Copied { file, spans }) };
-        Ok(Session::new(Log::unborn(birth), self.clock))
+    fn copy(&self, loaded: &Loaded, id: &str, line: &[usize], cwd: &Path) -> io::Result<Session> {
+        let header = self.header(cwd, &loaded.origin, Some(id.to_owned()));
+        let (file, offsets) = loaded.offsets(line)?;
+        let birth = Birth { folder: self.folder(cwd), header, copy: Some(Copied { file, offsets }) };
+        Ok(self.session(Log::unborn(birth)))
+    }
+
+    fn session(&self, log: Log) -> Session {
+        Session::new(log, Some(self.blobs.clone()), self.clock)
     }
 
     fn header(&self, cwd: &Path, origin: &Origin, parent: Option<String>) -> Header {
@@ -305,6 +404,10 @@ impl Store {
                 file.is_file() && file.uid() == rustix::process::geteuid().as_raw() && file.mode() & others_write == 0
             })
     }
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    Error::failed(format!("cannot read {}", path.display())).caused_by(error)
 }
 
 /// The files of a folder that may be sessions; the first folder that cannot be looked into is put into `unread`.

@@ -1,5 +1,9 @@
 //! Sessions on a real disk: kept, damaged, shared, found again.
 
+mod fixture;
+mod keeping;
+mod laws;
+
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -222,15 +226,16 @@ fn the_second_opener_gets_a_copy() {
     let mut first = disk.create();
     first.append_grant(Grant::Safe).unwrap();
     first.append(&Message::user("start")).unwrap();
+    first.append(&answer("so", &[])).unwrap();
     let mut second = disk.newest();
     assert_eq!(disk.files().len(), 1, "nothing was said in the copy");
     assert!(second.notices[0].text.contains(first.id()) && second.notices[0].text.contains(second.session.id()));
-    assert_eq!(said(&second.messages), ["start"]);
+    assert_eq!(said(&second.messages), ["start", "so"]);
     first.append(&Message::user("mine")).unwrap();
     second.session.append(&Message::user("yours")).unwrap();
     let lines = records(second.session.path().unwrap());
-    assert_eq!((&lines[0]["parent"], lines.len()), (&Value::from(first.id()), 4));
-    assert_eq!((&lines[2]["type"], &lines[3]["parent_id"]), (&Value::from("grant"), &Value::from(1)));
+    assert_eq!((&lines[0]["parent"], lines.len()), (&Value::from(first.id()), 5));
+    assert_eq!((&lines[3]["type"], &lines[4]["parent_id"]), (&Value::from("grant"), &Value::from(2)));
     assert!(!fs::read_to_string(first.path().unwrap()).unwrap().contains("yours"));
 
     let id = second.session.id().to_owned();
@@ -238,7 +243,7 @@ fn the_second_opener_gets_a_copy() {
     let opened = disk.open(&Selector::Id(id));
     assert_eq!(
         (said(&opened.messages), opened.grant, opened.notices.len()),
-        (vec!["start".into(), "yours".into()], Some(Grant::Safe), 0)
+        (vec!["start".into(), "so".into(), "yours".into()], Some(Grant::Safe), 0)
     );
 }
 
@@ -428,14 +433,14 @@ fn a_recording_has_both_sides() {
     session.append(&answer("working", &["a"])).unwrap();
     session.append_result(&ToolResult::text("a", "found 3 in 0.5s", false)).unwrap();
     session.append(&answer("done", &[])).unwrap();
-    let mut recording = recording::Recording::read(session.path().unwrap()).unwrap();
+    let mut recording = recording::Recording::read(session.path().unwrap(), disk.store().blobs()).unwrap();
     assert_eq!((recording.origin, recording.replies.len()), (origin(), 2));
     let mut again = recording.results.clone();
     assert_eq!(again.compare(&ToolResult::text("a", "found 3 in 9s", false)), None);
     assert_eq!(again.compare(&ToolResult::text("a", "once more", false)), None);
     let drift = recording.results.compare(&ToolResult::text("a", "found 4 in 0.5s", false)).unwrap();
     assert!(drift.starts_with("The result of t is not the recorded one: line 1 was"), "{drift}");
-    assert!(recording::Recording::read(disk.data.path()).is_err());
+    assert!(recording::Recording::read(disk.data.path(), disk.store().blobs()).is_err());
 }
 
 /// Files that were or could be found after crashes: none may hang, panic, or lose its marked messages.

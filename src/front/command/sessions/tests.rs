@@ -31,26 +31,36 @@ fn sessions_are_listed_and_shown() {
     let answer = Assistant { content, origin: Arc::clone(&origin), stop: StopReason::ToolUse, usage: Usage::default() };
     session.append(&Message::Assistant(answer)).unwrap();
     session.append_result(&ToolResult::text("c1", "line\n".repeat(30), true)).unwrap();
+    let stop = StopReason::Other("aborted".to_owned());
+    let content = vec![AssistantPart::Text("long ".repeat(5000))];
+    let aborted = Assistant { content, origin: Arc::clone(&origin), stop, usage: Usage::default() };
+    session.append(&Message::Assistant(aborted)).unwrap();
     let id = session.id().to_owned();
 
     let listed: Value = serde_json::from_str(&printed(|out| list(&store, cwd, Scope::Here, Form::Json, out))).unwrap();
     assert_eq!(
         listed,
         json!([{"id": id, "name": null, "cwd": "/srv/project", "created_at": 1_796_028_350_123_i64,
-            "updated_at": 1_796_028_350_123_i64, "model": "p/m", "messages": 3, "cost_usd": null}])
+            "updated_at": 1_796_028_350_123_i64, "model": "p/m", "messages": 4, "cost_usd": null}])
     );
     let text = printed(|out| list(&store, elsewhere, Scope::All, Form::Text, out));
-    assert!(text.starts_with(&id) && text.contains("3 messages") && text.contains("first question"), "{text}");
+    assert!(text.starts_with(&id) && text.contains("4 messages") && text.contains("first question"), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
     assert!(printed(|out| list(&store, elsewhere, Scope::Here, Form::Text, out)).starts_with("No sessions"));
 
     let selector = Selector::Id(id.clone());
     let text = printed(|out| show(&store, &selector, cwd, Form::Text, out));
-    for part in ["── user ──", "question ␛[2J⟨RLO⟩", "> read_file {}", "  (failed)", "  … 10 more lines"]
-    {
+    for part in [
+        "── user ──",
+        "question ␛[2J⟨RLO⟩",
+        "> read_file {}",
+        "  (failed)",
+        "  … 10 more lines",
+        "long long \n(interrupted)\n",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let shown: Value = serde_json::from_str(&printed(|out| show(&store, &selector, cwd, Form::Json, out))).unwrap();
-    assert_eq!(shown["messages"].as_array().map(Vec::len), Some(3));
+    assert_eq!(shown["messages"].as_array().map(Vec::len), Some(4));
     assert!(show(&store, &Selector::Id("x".into()), cwd, Form::Text, &mut Vec::new()).is_err());
 }
