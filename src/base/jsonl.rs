@@ -56,6 +56,22 @@ impl<R: BufRead> Reader<R> {
     ///
     /// When the source cannot be read.
     pub fn read<T: DeserializeOwned>(&mut self) -> io::Result<Option<Record<'_, T>>> {
+        self.read_by(|_| None)
+    }
+
+    /// As [`Reader::read`], but asks `short` first, which may say what `T` would make of a text without parsing it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read`].
+    pub fn read_by<T: DeserializeOwned>(
+        &mut self,
+        short: impl Fn(&str) -> Option<T>,
+    ) -> io::Result<Option<Record<'_, T>>> {
+        let parse = |line: &[u8], range: &Range<usize>| {
+            let text = std::str::from_utf8(line.get(range.clone())?).ok()?;
+            short(text).or_else(|| serde_json::from_str(text).ok())
+        };
         let (value, range, recovered) = loop {
             if let Some(range) = self.salvaged.pop_front() {
                 if let Some(value) = parse(&self.line, &range) {
@@ -165,11 +181,6 @@ impl<R: Read + Seek> Picker<R> {
 
 /// A buffer that makes system calls rare and still fits into the processor's cache.
 pub const BUFFER_BYTES: usize = 64 * 1024;
-
-fn parse<T: DeserializeOwned>(line: &[u8], range: &Range<usize>) -> Option<T> {
-    let text = std::str::from_utf8(line.get(range.clone())?).ok()?;
-    serde_json::from_str(text).ok()
-}
 
 /// The line without blanks and NUL bytes at its ends.
 fn trimmed(line: &[u8]) -> Range<usize> {

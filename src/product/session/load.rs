@@ -23,6 +23,7 @@ use super::entry::{
     Outline, PruneLine, RefusedLine, Role, SummaryLine, VERSION,
 };
 use super::name;
+use super::skim::Skim;
 use super::tree::{NodeKind, Tree};
 use crate::product::permission::{Decision, Grant};
 
@@ -137,12 +138,12 @@ impl Loaded {
     pub fn read(file: &File, path: &Path) -> Result<Self, Error> {
         let cannot = |error: io::Error| Error::failed(format!("cannot read {}", path.display())).caused_by(error);
         let file = file.try_clone().map_err(cannot)?;
-        let mut scan = Scan::default();
+        let (mut scan, skim) = (Scan::default(), Skim::new());
         let mut rewound = &file;
         io::Seek::rewind(&mut rewound).map_err(cannot)?;
         let mut reader = Reader::new(BufReader::with_capacity(jsonl::BUFFER_BYTES, rewound), 0);
         let (mut first, mut missing) = (true, false);
-        while let Some(record) = reader.read::<Outline>().map_err(cannot)? {
+        while let Some(record) = reader.read_by(|line| skim.outline(line)).map_err(cannot)? {
             let (outline, offset, recovered) = (record.value, record.offset, record.recovered);
             let text = record.text;
             let is_first = std::mem::take(&mut first);

@@ -1,7 +1,7 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads, [`log`] writes, [`blob`] keeps what is too long for a line, [`fork`] copies,
+//! [`tree`] resolves branches, [`load`] reads ([`skim`] most of it), [`log`] writes, [`blob`] keeps what is too long for a line, [`fork`] copies,
 //! [`list`] looks into many files cheaply, [`picks`] puts them into words, [`spent`] adds up what answers cost, and
 //! [`recording`] turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a
 //! model.
@@ -16,6 +16,7 @@ pub mod log;
 pub mod name;
 pub mod picks;
 pub mod recording;
+mod skim;
 pub mod spent;
 pub mod store;
 pub mod tree;
