@@ -16,9 +16,12 @@ use crate::base::text::{cut, visible};
 use crate::model::message::Image;
 use crate::product::error::Error;
 use crate::product::session::list::Info;
+use crate::product::session::look::Depth;
 use crate::product::session::name;
-use crate::product::session::spent::{self, Tally};
-use crate::product::session::store::{History, Listed, Selector, Store};
+use crate::product::session::picks::called;
+use crate::product::session::shelf::{self, Listed};
+use crate::product::session::spent::Tally;
+use crate::product::session::store::{History, Selector, Store};
 
 /// How much of a directory is shown in a list: its end tells directories apart.
 const CWD_CHARS: usize = 40;
@@ -43,10 +46,11 @@ pub enum Scope {
 ///
 /// When it cannot be printed; after it was, also when there may be more sessions than could be seen.
 pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn Write) -> Result<(), Error> {
-    let Listed { infos, unread } = match scope {
-        Scope::Here => store.list(cwd),
-        Scope::All => store.list_all(),
+    let within = match scope {
+        Scope::Here => shelf::Scope::Directory(cwd),
+        Scope::All => shelf::Scope::All,
     };
+    let Listed { infos, unread } = store.listed(within, Depth::Whole);
     let text = match form {
         Form::Json => format!("{}\n", Value::from(infos.iter().map(info_json).collect::<Vec<_>>())),
         Form::Text if infos.is_empty() && unread.is_some() => String::new(),
@@ -80,24 +84,23 @@ pub fn show(store: &Store, selector: &Selector, cwd: &Path, form: Form, out: &mu
 
 /// The session as the vocabulary of the wire knows it.
 pub fn info_json(info: &Info) -> Value {
-    let Info { id, path, name, title: _, cwd, created_at, updated_at, model, messages } = info;
+    let Info { id, path: _, name, title, cwd, created_at, updated_at, model, messages, parent, spent } = info;
     json!({
-        "id": id, "name": name, "cwd": cwd, "created_at": created_at, "updated_at": updated_at,
+        "id": id, "name": name, "title": title, "parent": parent, "cwd": cwd, "created_at": created_at, "updated_at": updated_at,
         "model": format!("{}/{}", model.provider, model.model), "messages": messages,
-        "cost_usd": spent::of(path).total().cost(),
+        "cost_usd": spent.as_ref().and_then(|spent| spent.total().cost()),
     })
 }
 
 fn info_line(info: &Info, scope: Scope) -> String {
     let when = name::readable(info.updated_at);
-    let title = info.name.as_deref().or(info.title.as_deref()).unwrap_or("(nothing said)");
     let place = match scope {
         Scope::Here => String::new(),
         Scope::All => format!("{:<CWD_CHARS$}  ", visible::line(cut::tail(&info.cwd, CWD_CHARS))),
     };
-    let cost = cost(&spent::of(&info.path).total());
+    let cost = info.spent.as_ref().map_or_else(|| "unknown".to_owned(), |spent| cost(&spent.total()));
     let messages = count(info.messages, "message");
-    format!("{}  {when}  {messages:>14}  {cost:>8}  {place}{}\n", info.id, visible::line(title))
+    format!("{}  {when}  {messages:>14}  {cost:>8}  {place}{}\n", info.id, visible::line(called(info)))
 }
 
 /// What a session cost; a `+` behind what is known says that some of it is not.

@@ -234,7 +234,7 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
     }
 }
 
-fn usage_to_disk(usage: Usage, cost_usd: Option<f64>) -> UsageLine {
+pub(super) fn usage_to_disk(usage: Usage, cost_usd: Option<f64>) -> UsageLine {
     let Usage { input, output, cache_read, cache_write, reasoning } = usage;
     UsageLine {
         input_tokens: input,

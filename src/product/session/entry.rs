@@ -286,6 +286,18 @@ pub struct GrantLine {
 pub struct NameLine {
     /// The name.
     pub name: String,
+    /// When it was given, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<i64>,
+    /// Of one that a model thought of: the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The provider of that model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// What it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageLine>,
 }
 
 /// The kinds of lines.

@@ -370,7 +370,7 @@ impl Scan {
                     .extend(line.map(|CheckpointLine { id: _, entry_id, reference }| (entry_id, reference)));
                 return;
             }
-            Kind::Name => return replace(&mut self.name, parsed(text).map(|NameLine { name }| name)),
+            Kind::Name => return replace(&mut self.name, parsed(text).map(|NameLine { name, .. }| name)),
             // What was found next to damage may come from inside of something a model wrote.
             Kind::Grant if recovered => return,
             Kind::Grant => {

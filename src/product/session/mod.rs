@@ -1,24 +1,31 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads ([`skim`] most of it), [`log`] writes, [`blob`] keeps what is too long for a line, [`fork`] copies,
-//! [`list`] looks into many files cheaply, [`picks`] puts them into words, [`spent`] adds up what answers cost, and
-//! [`recording`] turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent to a
-//! model.
+//! [`tree`] resolves branches, [`load`] reads ([`skim`] most of it), [`log`] writes, [`blob`] keeps what is too long for a
+//! line, [`fork`] copies, [`spent`] adds up what answers cost, and [`recording`] turns a session into answers for a replay.
+//! Nothing here decides what is said, allowed, or sent to a model.
+//!
+//! The [`shelf`] is for people who look for a session: [`list`] finds files, [`look`] looks into one, `index` remembers what
+//! was seen, [`title`] and [`picks`] put it into words, and a [`preview`] shows more of one.
 
 pub mod blob;
 pub mod convert;
 pub mod entry;
 mod fork;
+mod index;
 pub mod list;
 pub mod load;
 pub mod log;
+pub mod look;
 pub mod name;
 pub mod picks;
+pub mod preview;
 pub mod recording;
+pub mod shelf;
 mod skim;
 pub mod spent;
 pub mod store;
+pub mod title;
 pub mod tree;
 
 use std::collections::{BTreeSet, HashSet};
@@ -63,6 +70,20 @@ pub struct Session {
     /// How many of `lines`, at their beginning, stand by themselves: a summary kept them, but not what followed them.
     pinned: usize,
     refused: BTreeSet<String>,
+    name: Option<String>,
+}
+
+/// A name that a model thought of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Titled {
+    /// The name.
+    pub name: String,
+    /// The model.
+    pub origin: Origin,
+    /// What it took.
+    pub usage: Usage,
+    /// US dollars; nothing where the price is unknown.
+    pub cost: Option<f64>,
 }
 
 impl Session {
@@ -79,6 +100,7 @@ impl Session {
             lines: Vec::new(),
             pinned: 0,
             refused: BTreeSet::new(),
+            name: None,
         }
     }
 
@@ -244,7 +266,27 @@ impl Session {
     ///
     /// The first failure to write, see [`Session`].
     pub fn append_name(&mut self, name: String) -> Result<(), Error> {
-        self.append_aside(&NameLine { name })
+        self.name = Some(name.clone());
+        let timestamp = Some(self.clock.now_ms());
+        self.append_aside(&NameLine { name, timestamp, model: None, provider: None, usage: None })
+    }
+
+    /// Keeps the name that a model thought of, and what it took. A name that was given meanwhile stays.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_title(&mut self, title: Titled) -> Result<(), Error> {
+        let Titled { name, origin, usage, cost } = title;
+        let name = self.name.get_or_insert(name).clone();
+        let Origin { provider, model } = origin;
+        let (timestamp, usage) = (Some(self.clock.now_ms()), Some(convert::usage_to_disk(usage, cost)));
+        self.append_aside(&NameLine { name, timestamp, model: Some(model), provider: Some(provider), usage })
+    }
+
+    /// What the session is called, if it has a name.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Keeps which snapshot of the files belongs to a message.
@@ -320,6 +362,7 @@ impl Session {
         self.last = loaded.tree.leaf_id();
         self.next_id = loaded.tree.last_id().saturating_add(1);
         self.origin = Some(loaded.origin.clone());
+        self.name.clone_from(&loaded.name);
         if let Some(Message::Tool(results)) = messages.last().map(Arc::as_ref) {
             self.answered = results.iter().map(|result| result.call_id.clone()).collect();
         }

@@ -6,12 +6,16 @@ use super::list::Info;
 use super::name;
 
 /// A session to choose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pick {
     /// Its id.
     pub id: String,
-    /// Its name, else the first question.
+    /// Its name, else a title made of the first question.
     pub title: String,
+    /// The name alone, as it would be changed.
+    pub name: Option<String>,
+    /// The folder it works in.
+    pub cwd: String,
     /// How long ago something was last said: `3 h ago`.
     pub age: String,
     /// How many messages there are.
@@ -22,11 +26,18 @@ pub struct Pick {
 pub fn picks(infos: &[Info], now: i64) -> Vec<Pick> {
     let pick = |info: &Info| Pick {
         id: info.id.clone(),
-        title: info.name.as_deref().or(info.title.as_deref()).unwrap_or("(nothing said)").to_owned(),
+        title: called(info).to_owned(),
+        name: info.name.clone(),
+        cwd: info.cwd.clone(),
         age: ago(info.updated_at, now),
         messages: info.messages,
     };
     infos.iter().map(pick).collect()
+}
+
+/// What a session is called: its name, else a title made of the first question.
+pub fn called(info: &Info) -> &str {
+    info.name.as_deref().or(info.title.as_deref()).unwrap_or("(nothing said)")
 }
 
 /// How long ago `moment` was at `now`, both in milliseconds since 1970; after a week its date.
@@ -83,6 +94,8 @@ mod tests {
             updated_at: 0,
             model: Origin { provider: String::new(), model: String::new() },
             messages: 3,
+            parent: None,
+            spent: None,
         };
         let infos = [info(Some("name"), Some("title")), info(None, Some("title")), info(None, None)];
         let titles: Vec<_> = picks(&infos, 0).into_iter().map(|pick| pick.title).collect();

@@ -1,5 +1,5 @@
 //! What answers took and what they cost: of one session, of all that was said since a moment. Of a file only the lines of
-//! answers are read, on whatever branch they are: they were paid, too.
+//! answers, summaries and names are read, on whatever branch they are: they were paid, too.
 //!
 //! What has no price is counted as that and never as nothing. No words here, and no guesses.
 
@@ -104,54 +104,109 @@ pub(super) struct Sum {
     pub(super) spent: Spent,
     /// From here on, in milliseconds since 1970.
     since: i64,
-    /// A copy of a session holds the answers of the one it was copied from; each was paid once.
-    seen: HashSet<(i64, u64, u64, u64)>,
+    seen: Seen,
+}
+
+/// A copy of a session holds the answers of the one it was copied from; each was paid once.
+#[derive(Debug, Default)]
+pub(super) struct Seen(HashSet<(i64, u64, u64, u64)>);
+
+impl Seen {
+    /// Whether this was not counted before.
+    pub(super) fn is_new(&mut self, answer: &Answer) -> bool {
+        let Answer { timestamp, id, usage, .. } = answer;
+        self.0.insert((*timestamp, *id, usage.input, usage.output))
+    }
+}
+
+/// Something that a model was asked for, and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answer {
+    /// Milliseconds since 1970; 0 where nobody kept it.
+    pub(super) timestamp: i64,
+    id: u64,
+    /// Who answered.
+    pub(super) origin: Origin,
+    /// Its tokens.
+    pub(super) usage: Usage,
+    /// US dollars; nothing where the price is unknown.
+    pub(super) cost: Option<f64>,
 }
 
 /// The little of a line that is read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Line {
+pub(super) struct Line {
     #[serde(rename = "type")]
     kind: Kind,
     id: Link,
-    role: Option<Role>,
-    timestamp: i64,
-    provider: String,
-    model: String,
-    usage: UsageLine,
+    pub(super) role: Option<Role>,
+    pub(super) timestamp: i64,
+    provider: Option<String>,
+    model: Option<String>,
+    usage: Option<UsageLine>,
+}
+
+impl Line {
+    /// What a model was asked for, if the line is about that: a message, a summary, a name.
+    pub(super) fn answer(self) -> Option<Answer> {
+        let Self { kind, id, role, timestamp, provider, model, usage } = self;
+        let usage = match kind {
+            Kind::Message => usage.or_else(|| Some(UsageLine::default())).filter(|_| role == Some(Role::Assistant)),
+            Kind::Summary | Kind::Name => usage,
+            Kind::Session
+            | Kind::Label
+            | Kind::Model
+            | Kind::Grant
+            | Kind::Refused
+            | Kind::Prune
+            | Kind::Leaf
+            | Kind::Checkpoint
+            | Kind::Unknown => None,
+        };
+        let UsageLine {
+            input_tokens,
+            output_tokens,
+            cache_read_tokens,
+            cache_write_tokens,
+            reasoning_tokens,
+            cost_usd,
+        } = usage?;
+        let id = match id {
+            Link::Id(id) => id,
+            Link::Absent | Link::Root => 0,
+        };
+        let usage = Usage {
+            input: input_tokens,
+            output: output_tokens,
+            cache_read: cache_read_tokens,
+            cache_write: cache_write_tokens,
+            reasoning: reasoning_tokens,
+        };
+        let origin = Origin { provider: provider.unwrap_or_default(), model: model.unwrap_or_default() };
+        Some(Answer { timestamp, id, origin, usage, cost: cost_usd })
+    }
 }
 
 impl Sum {
     /// Nothing yet, of what was said since that moment (milliseconds since 1970).
     pub(super) fn since(since: i64) -> Self {
-        Self { spent: Spent::default(), since, seen: HashSet::new() }
+        Self { spent: Spent::default(), since, seen: Seen::default() }
     }
 
     /// Adds what is in a file.
     pub(super) fn add(&mut self, path: &Path) -> io::Result<()> {
+        self.add_each(path, |_| ())
+    }
+
+    /// Adds what is in a file, and shows each answer that was not counted before.
+    pub(super) fn add_each(&mut self, path: &Path, mut each: impl FnMut(&Answer)) -> io::Result<()> {
         let mut reader = Reader::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), 0);
         while let Some(record) = reader.read::<Line>()? {
-            let Line { kind, id, role, timestamp, provider, model, usage } = record.value;
-            if kind != Kind::Message || role != Some(Role::Assistant) || timestamp < self.since {
-                continue;
-            }
-            let UsageLine {
-                input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, ..
-            } = usage;
-            let id = match id {
-                Link::Id(id) => id,
-                Link::Absent | Link::Root => 0,
-            };
-            if self.seen.insert((timestamp, id, input_tokens, output_tokens)) {
-                let tokens = Usage {
-                    input: input_tokens,
-                    output: output_tokens,
-                    cache_read: cache_read_tokens,
-                    cache_write: cache_write_tokens,
-                    reasoning: reasoning_tokens,
-                };
-                self.spent.add(&Origin { provider, model }, &tokens, usage.cost_usd);
+            let Some(answer) = record.value.answer() else { continue };
+            if answer.timestamp >= self.since && self.seen.is_new(&answer) {
+                self.spent.add(&answer.origin, &answer.usage, answer.cost);
+                each(&answer);
             }
         }
         Ok(())

@@ -2,7 +2,6 @@
 //!
 //! One writer a session: who comes second gets a copy of its own. Files are never changed by looking at them.
 
-use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -22,7 +21,7 @@ use crate::product::error::Error;
 
 use super::blob::Blobs;
 use super::entry::{Header, Link, VERSION};
-use super::list::{self, Candidate, Info, Unread};
+use super::list::{self, Candidate, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
@@ -31,16 +30,16 @@ use super::{Session, fork};
 use crate::product::permission::Grant;
 
 /// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
-const LOCK_PATIENCE: Duration = Duration::from_millis(150);
+pub(super) const LOCK_PATIENCE: Duration = Duration::from_millis(150);
 /// How many candidates an error about an ambiguous id shows.
 const CANDIDATES_SHOWN: usize = 5;
 
 /// All sessions of one user.
 #[derive(Clone, Debug)]
 pub struct Store {
-    root: PathBuf,
-    blobs: Blobs,
-    clock: Clock,
+    pub(super) root: PathBuf,
+    pub(super) blobs: Blobs,
+    pub(super) clock: Clock,
 }
 
 /// Which session is meant.
@@ -79,15 +78,6 @@ pub struct Opened {
     pub model: Option<Origin>,
     /// What a person should know.
     pub notices: Vec<Notice>,
-}
-
-/// The sessions there are.
-#[derive(Debug)]
-pub struct Listed {
-    /// What is known of each.
-    pub infos: Vec<Info>,
-    /// Why there may be more.
-    pub unread: Option<Error>,
 }
 
 /// A session to look at.
@@ -288,31 +278,6 @@ impl Store {
         Ok(Some(History { id, path, name, header, records, broken, blobs: self.blobs.clone() }))
     }
 
-    /// The sessions of `cwd`, the one with the last activity first.
-    pub fn list(&self, cwd: &Path) -> Listed {
-        let mut unread = None;
-        let mut infos = list::sorted(files(&self.folder(cwd), &mut unread), &mut unread);
-        for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
-            info.cwd = cwd.display().to_string();
-        }
-        Listed { infos, unread: unread.map(Error::from) }
-    }
-
-    /// The sessions of all directories, the one with the last activity first.
-    pub fn list_all(&self) -> Listed {
-        let mut unread = None;
-        let files = self.all_files(&mut unread);
-        let mut infos = list::sorted(files, &mut unread);
-        let known = infos.iter().filter(|info| !info.cwd.is_empty());
-        let known: HashMap<_, _> =
-            known.filter_map(|info| Some((info.path.parent()?.to_owned(), info.cwd.clone()))).collect();
-        // A session that lost its first line lies beside others of its directory.
-        for info in infos.iter_mut().filter(|info| info.cwd.is_empty()) {
-            info.cwd = info.path.parent().and_then(|folder| known.get(folder)).cloned().unwrap_or_default();
-        }
-        Listed { infos, unread: unread.map(Error::from) }
-    }
-
     /// What the answers of the session with this id took, on all its branches; nothing where there is no such file, or it
     /// cannot be read.
     pub fn spent(&self, id: &str) -> Spent {
@@ -338,7 +303,7 @@ impl Store {
         }
     }
 
-    fn find_id(&self, prefix: &str) -> Result<PathBuf, Error> {
+    pub(super) fn find_id(&self, prefix: &str) -> Result<PathBuf, Error> {
         let mut unread = None;
         let files = self.all_files(&mut unread).into_iter().map(|file| file.path);
         let mut found: Vec<PathBuf> =
@@ -381,11 +346,11 @@ impl Store {
         Header { version: VERSION, id, created_at, cwd: cwd.display().to_string(), provider, model, parent }
     }
 
-    fn folder(&self, cwd: &Path) -> PathBuf {
+    pub(super) fn folder(&self, cwd: &Path) -> PathBuf {
         self.root.join(name::folder(cwd))
     }
 
-    fn all_files(&self, unread: &mut Option<Unread>) -> Vec<Candidate> {
+    pub(super) fn all_files(&self, unread: &mut Option<Unread>) -> Vec<Candidate> {
         let folders: Vec<_> = match list::entries(&self.root) {
             Ok(entries) => entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).collect(),
             Err(error) => {
@@ -411,7 +376,7 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
 }
 
 /// The files of a folder that may be sessions; the first folder that cannot be looked into is put into `unread`.
-fn files(folder: &Path, unread: &mut Option<Unread>) -> Vec<Candidate> {
+pub(super) fn files(folder: &Path, unread: &mut Option<Unread>) -> Vec<Candidate> {
     list::files(folder).unwrap_or_else(|error| {
         unread.get_or_insert(error);
         Vec::new()
@@ -419,7 +384,7 @@ fn files(folder: &Path, unread: &mut Option<Unread>) -> Vec<Candidate> {
 }
 
 /// Opens a file for going on, or only for reading where no more is allowed.
-fn open_file(path: &Path) -> Result<(File, bool), Error> {
+pub(super) fn open_file(path: &Path) -> Result<(File, bool), Error> {
     let plain = plain_file(path)?;
     match OpenOptions::new().read(true).append(true).open(path) {
         Ok(file) => Ok((file, true)),

@@ -12,6 +12,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::load::Handled;
+use super::look::Depth;
+use super::shelf::Scope;
 use super::store::{Opened, Selector, Store};
 use super::*;
 use crate::base::json::Object;
@@ -403,7 +405,7 @@ fn the_newest_is_the_one_in_which_something_was_said_last() {
     disk.write("20260101-120000-cccc", &user_line(2, "null", "old"));
     disk.write("20260101-120000-dddd", "");
     assert_eq!(said(&disk.newest().messages)[1], "newer");
-    let listed = disk.store().list_all().infos;
+    let listed = disk.store().listed(Scope::All, Depth::Ends).infos;
     let ids: Vec<_> = listed.iter().map(|info| &info.id[16..]).collect();
     assert_eq!(ids, ["bbbb", "cccc", "dddd", "aaaa"]);
     // What lies between the two ends that are read is not known.

@@ -40,7 +40,7 @@ fn sessions_are_listed_and_shown() {
     let listed: Value = serde_json::from_str(&printed(|out| list(&store, cwd, Scope::Here, Form::Json, out))).unwrap();
     assert_eq!(
         listed,
-        json!([{"id": id, "name": null, "cwd": "/srv/project", "created_at": 1_796_028_350_123_i64,
+        json!([{"id": id, "name": null, "title": "first question \u{1b}[2J\u{202e}", "parent": null, "cwd": "/srv/project", "created_at": 1_796_028_350_123_i64,
             "updated_at": 1_796_028_350_123_i64, "model": "p/m", "messages": 4, "cost_usd": null}])
     );
     let text = printed(|out| list(&store, elsewhere, Scope::All, Form::Text, out));

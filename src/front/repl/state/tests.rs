@@ -126,6 +126,7 @@ fn something_lies_over_the_prompt() {
             title: format!("question number {number}"),
             age: format!("{number} h ago"),
             messages: number * 3,
+            ..Pick::default()
         };
         (1..=3).map(pick).collect()
     };
@@ -317,7 +318,13 @@ fn play(chat: &mut Chat, step: Step) {
             }));
         }
         Step::Sessions => {
-            let pick = Pick { id: "id".to_owned(), title: "title".to_owned(), age: "now".to_owned(), messages: 1 };
+            let pick = Pick {
+                id: "id".to_owned(),
+                title: "title".to_owned(),
+                age: "now".to_owned(),
+                messages: 1,
+                ..Pick::default()
+            };
             drop(chat.msg(Msg::Sessions(vec![pick])));
         }
         Step::Focus(focused) => drop(chat.msg(Msg::Input(Input::Focus(focused)))),

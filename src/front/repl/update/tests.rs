@@ -406,7 +406,15 @@ fn a_message_for_another_session_waits_until_that_is_open() {
 
 #[test]
 fn a_list_of_sessions_takes_no_keys_from_somebody_who_writes() {
-    let picks = || vec![Pick { id: "id".to_owned(), title: "title".to_owned(), age: "now".to_owned(), messages: 1 }];
+    let picks = || {
+        vec![Pick {
+            id: "id".to_owned(),
+            title: "title".to_owned(),
+            age: "now".to_owned(),
+            messages: 1,
+            ..Pick::default()
+        }]
+    };
     let mut chat = idle();
     assert_eq!(acts(&chat.line("/resume")), ["list sessions"]);
     chat.later(100);
