@@ -16,7 +16,7 @@ use crate::cli::command::{AuthAction, Command, ConfigAction, SessionsAction};
 use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
 use crate::cli::{Cli, Color, OutputFormat, Stdin, Task};
 use crate::front::command::config::Action;
-use crate::front::command::sessions::Scope;
+use crate::front::command::sessions::{Scope, Sure};
 use crate::front::command::{self, Form};
 use crate::front::out::{Colour, Out};
 use crate::front::print::one_shot::{Asked, Goal};
@@ -235,6 +235,13 @@ fn sessions(action: &SessionsAction, env: &Env, clock: Clock, out: &mut Out<'_>)
                 let selector = Selector::parse(id, &env.cwd);
                 command::sessions::show(&store, &selector, &env.cwd, form(*json), stdout)?;
             }
+            SessionsAction::Rm { ids, yes } => {
+                let sure = if *yes { Sure::Said } else { Sure::Asked };
+                let mut input = BufReader::new(io::stdin());
+                return command::sessions::remove(&store, ids, sure, &mut input, stdout);
+            }
+            SessionsAction::Name { id, name } => return command::sessions::name(&store, id, name, stdout),
+            SessionsAction::Stats { json } => return command::sessions::stats(&store, form(*json), stdout),
         }
         Ok(0)
     })

@@ -51,7 +51,7 @@ pub enum Command {
         #[arg(hide_default_value = true, hide_possible_values = true)]
         output_format: OutputFormat,
     },
-    /// List or show past sessions
+    /// List, show, name, delete and add up past sessions
     Sessions {
         /// What to do.
         #[command(subcommand)]
@@ -122,6 +122,28 @@ pub enum SessionsAction {
     Show {
         /// An id or its beginning, or a path
         id: String,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete some, with their checkpoints, for good
+    Rm {
+        /// Ids or their beginnings
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Give one a name
+    Name {
+        /// An id or its beginning
+        id: String,
+        /// The name
+        name: String,
+    },
+    /// Add up what all of them took, by model and by day, and what they take on disk
+    Stats {
         /// One JSON value
         #[arg(long)]
         json: bool,

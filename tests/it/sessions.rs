@@ -298,3 +298,68 @@ fn what_may_not_be_read_is_not_called_absent() {
     }
     assert!(request.result("c5").contains("not searched: 1 unreadable"), "{}", request.result("c5"));
 }
+
+#[test]
+fn a_list_has_an_index_that_may_be_lost_at_any_time() {
+    let host = begun();
+    let listed = || host.agent(&["sessions", "list", "--all", "--json"]).run().ok().json();
+    let first = listed();
+    assert_eq!((&first[0]["title"], &first[0]["messages"]), (&json!("first"), &json!(2)));
+    let index = host.data_dir().join("sessions/index");
+    assert!(index.exists() && host.open_to_others().is_empty());
+    assert_eq!(listed(), first);
+    for damaged in ["", "garbage", "{\"type\":\"index\",\"version\":1,\"hash\":0}\n{}\n"] {
+        host.file(&index, damaged);
+        assert_eq!(listed(), first, "{damaged}");
+    }
+    host.script([say("two")]);
+    host.print("second").with(&["-c"]).run().ok();
+    let grown = listed();
+    assert_eq!((&grown[0]["title"], &grown[0]["messages"]), (&json!("first"), &json!(4)));
+}
+
+#[test]
+fn sessions_are_named_and_deleted_for_good() {
+    let host = begun();
+    let id = host.session().id();
+    host.agent(&["sessions", "name", &id, "my name"]).run().is(0, &format!("named {id}\n"), &[]);
+    assert!(host.agent(&["sessions", "list"]).run().ok().stdout.contains("my name"));
+    host.agent(&["sessions", "rm", &id]).stdin("n\n").run().is(
+        1,
+        &format!("{id}  my name\ndelete this session for good? [y/N] \nnothing was deleted\n"),
+        &[],
+    );
+    host.agent(&["sessions", "rm", "nobody", "--yes"]).run().is(2, "", &["no session has the id", "hint:"]);
+    assert_eq!(host.sessions().len(), 1);
+    let checkpoints = host.file(host.data_dir().join("checkpoints").join(&id).join("x"), "");
+    let run = host.agent(&["sessions", "rm", &id]).stdin("y\n").run().ok();
+    assert!(run.stdout.ends_with(&format!("deleted {id}\n")), "{}", run.stdout);
+    assert!(host.sessions().is_empty() && !checkpoints.exists());
+}
+
+#[test]
+fn one_that_is_open_is_neither_named_nor_deleted() {
+    let host = Host::new();
+    host.script([say("one").stall_after(1)]);
+    let mut running = host.print("first").start();
+    while host.sessions().is_empty() {
+        thread::yield_now();
+    }
+    let id = host.session().id();
+    host.agent(&["sessions", "rm", "--yes", &id]).run().is(1, "", &["is open in another process"]);
+    host.agent(&["sessions", "name", &id, "x"]).run().is(1, "", &["is open in another process"]);
+    running.insist(Signal::TERM);
+    running.wait();
+    host.agent(&["sessions", "rm", "--yes", &id]).run().ok();
+    assert!(host.sessions().is_empty());
+}
+
+#[test]
+fn all_sessions_are_added_up() {
+    let host = begun();
+    let stats = host.agent(&["sessions", "stats", "--json"]).run().ok().json();
+    assert_eq!((&stats["sessions"], &stats["messages"], &stats["total"]["answers"]), (&json!(1), &json!(2), &json!(1)));
+    assert!(stats["disk"]["sessions"]["bytes"].as_u64().unwrap() > 0);
+    let text = host.agent(&["sessions", "stats"]).run().ok().stdout;
+    assert!(text.starts_with("1 session, 2 messages\n") && text.contains(MODEL), "{text}");
+}

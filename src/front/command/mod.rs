@@ -12,7 +12,7 @@ pub mod slash;
 pub mod tools;
 pub mod trust;
 
-use std::io;
+use std::io::{self, BufRead};
 
 use crate::product::error::Error;
 
@@ -29,6 +29,16 @@ pub enum Form {
     Text,
     /// Programs: one JSON value.
     Json,
+}
+
+/// The largest answer to a yes-or-no question that is read, in bytes.
+const MAX_ANSWER: u64 = 4096;
+
+/// Whether the next line of `input` says yes. What is no text is no yes, and neither is the end.
+fn says_yes(input: &mut dyn BufRead) -> bool {
+    let mut answer = String::new();
+    let read = io::Read::take(input, MAX_ANSWER).read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 /// A failure to write what a command has to say. A reader that left early is none.

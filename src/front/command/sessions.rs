@@ -1,6 +1,8 @@
-//! `agent sessions list` and `agent sessions show`: what there is, and what was said.
+//! `agent sessions list` and `agent sessions show`: what there is, and what was said. The rest is in [`shelf`].
 //!
 //! Only words and columns; what is known of a session comes from `product::session`.
+
+mod shelf;
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -17,11 +19,14 @@ use crate::model::message::Image;
 use crate::product::error::Error;
 use crate::product::session::list::Info;
 use crate::product::session::look::Depth;
-use crate::product::session::name;
+use crate::product::session::name::readable;
+use crate::product::session::notes::{self, Notes};
 use crate::product::session::picks::called;
-use crate::product::session::shelf::{self, Listed};
+use crate::product::session::shelf::{Listed, Scope as Where};
 use crate::product::session::spent::Tally;
 use crate::product::session::store::{History, Selector, Store};
+
+pub use shelf::{Sure, name, remove, stats};
 
 /// How much of a directory is shown in a list: its end tells directories apart.
 const CWD_CHARS: usize = 40;
@@ -47,8 +52,8 @@ pub enum Scope {
 /// When it cannot be printed; after it was, also when there may be more sessions than could be seen.
 pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn Write) -> Result<(), Error> {
     let within = match scope {
-        Scope::Here => shelf::Scope::Directory(cwd),
-        Scope::All => shelf::Scope::All,
+        Scope::Here => Where::Directory(cwd),
+        Scope::All => Where::All,
     };
     let Listed { infos, unread } = store.listed(within, Depth::Whole);
     let text = match form {
@@ -75,9 +80,11 @@ pub fn show(store: &Store, selector: &Selector, cwd: &Path, form: Form, out: &mu
     let Some(history) = store.history(selector, cwd)? else {
         return Err(Error::usage("this directory has no session"));
     };
+    // What was said is there all the same.
+    let notes = notes::read(&history.path).unwrap_or_default();
     let text = match form {
-        Form::Json => format!("{}\n", history_json(&history)),
-        Form::Text => history_text(&history),
+        Form::Json => format!("{}\n", history_json(&history, &notes)),
+        Form::Text => history_text(&history, &notes),
     };
     print(out, &text)
 }
@@ -93,7 +100,7 @@ pub fn info_json(info: &Info) -> Value {
 }
 
 fn info_line(info: &Info, scope: Scope) -> String {
-    let when = name::readable(info.updated_at);
+    let when = readable(info.updated_at);
     let place = match scope {
         Scope::Here => String::new(),
         Scope::All => format!("{:<CWD_CHARS$}  ", visible::line(cut::tail(&info.cwd, CWD_CHARS))),
@@ -113,15 +120,18 @@ fn cost(tally: &Tally) -> String {
     }
 }
 
-fn history_json(history: &History) -> Value {
+fn history_json(history: &History, notes: &Notes) -> Value {
     let History { id, path: _, name, header, records, broken: _, blobs: _ } = history;
+    let Notes { labels, branches } = notes;
+    let labels: Vec<_> = labels.iter().map(|(id, label)| json!({"target_id": id, "label": label})).collect();
     json!({
+        "labels": labels, "branches": branches,
         "id": id, "name": name, "cwd": header.cwd, "created_at": header.created_at, "parent": header.parent,
         "provider": header.provider, "model": header.model, "messages": records,
     })
 }
 
-fn history_text(history: &History) -> String {
+fn history_text(history: &History, notes: &Notes) -> String {
     let History { id, path, name, header, records, broken, blobs } = history;
     let mut text = format!("session  {id}\n");
     let mut line = |key: &str, value: &str| {
@@ -131,29 +141,34 @@ fn history_text(history: &History) -> String {
     };
     line("name", name.as_deref().unwrap_or_default());
     line("in", &header.cwd);
-    line("begun", &name::readable(header.created_at));
+    line("begun", &readable(header.created_at));
     line("model", format!("{}/{}", header.provider, header.model).trim_matches('/'));
     line("copy of", header.parent.as_deref().unwrap_or_default());
+    if notes.branches > 1 {
+        line("branches", &format!("{}; this is the one it stands on", notes.branches));
+    }
     line("file", &path.display().to_string());
     if *broken > 0 {
         line("damage", &format!("{} could not be read in full", count(*broken as u64, "line")));
     }
     for record in records {
-        record_text(&blobs.filled(record), &mut text);
+        record_text(&blobs.filled(record), notes, &mut text);
     }
     text
 }
 
-fn record_text(record: &Value, text: &mut String) {
+fn record_text(record: &Value, notes: &Notes, text: &mut String) {
+    let label = record.get("id").and_then(Value::as_u64).and_then(|id| notes.labels.get(&id));
+    let label = label.map(|label| format!(" [{}]", visible::line(label))).unwrap_or_default();
     if record.get("type").and_then(Value::as_str) == Some("summary") {
-        text.push_str("\n── summary of what came before ──\n");
+        let _ = write!(text, "\n── summary of what came before ──{label}\n");
         push_visible(text, string(record, "text"));
         return;
     }
     let role = string(record, "role");
     // Results follow their calls without a heading of their own.
-    if role != "tool" {
-        let _ = write!(text, "\n── {} ──\n", visible::line(role));
+    if role != "tool" || !label.is_empty() {
+        let _ = write!(text, "\n── {} ──{label}\n", visible::line(role));
     }
     for part in record.get("content").and_then(Value::as_array).into_iter().flatten() {
         part_text(part, text);

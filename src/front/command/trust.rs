@@ -5,16 +5,13 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use super::{DONE, NO, written};
+use super::{DONE, NO, says_yes, written};
 use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::text::visible;
 use crate::product::config::trust::{self, Trust};
 use crate::product::config::{Flags, Loaded, ProjectTrust, inspect};
 use crate::product::error::Error;
-
-/// An answer longer than this, in bytes, is no yes.
-const MAX_ANSWER: u64 = 4096;
 
 /// Shows and asks. The answer is one line of `input`; an end without one is a no.
 ///
@@ -73,10 +70,8 @@ fn ask(loaded: &Loaded, input: &mut dyn BufRead, out: &mut dyn Write) -> io::Res
     };
     write!(out, "{root} {what}:\n\n{}\nTrust this project? [y/N] ", loaded.withheld.shown())?;
     out.flush()?;
-    let mut answer = String::new();
-    // What is no text is no yes.
-    let read = io::Read::take(input, MAX_ANSWER).read_line(&mut answer);
+    let is_sure = says_yes(input);
     // Piped input is not echoed: the next words would stand in the same line.
     writeln!(out)?;
-    Ok(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    Ok(is_sure)
 }

@@ -3,7 +3,7 @@
 //! It may be lost, damaged or deleted at any time: what does not match a file, by size, time and number, is read anew from
 //! that file, which alone is right. Used for showing and for nothing else; no trouble with it is anybody's error.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -39,7 +39,7 @@ const VERSION: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Index {
     root: PathBuf,
-    known: HashMap<PathBuf, Look>,
+    known: BTreeMap<PathBuf, Look>,
     /// Held by the one process that may replace the file. The others read it.
     lock: Option<File>,
     is_changed: bool,
@@ -51,6 +51,11 @@ impl Index {
         // First the lock: what is read under it is what will be replaced.
         let lock = locked(root);
         Self { known: read(root).unwrap_or_default(), root: root.to_owned(), lock, is_changed: false }
+    }
+
+    /// As [`Index::open`], only to look something up.
+    pub(super) fn peek(root: &Path) -> Self {
+        Self { known: read(root).unwrap_or_default(), root: root.to_owned(), lock: None, is_changed: false }
     }
 
     /// What is known of these files, those without a session left out. The first that cannot be read is put into
@@ -130,7 +135,7 @@ fn options() -> OpenOptions {
     options
 }
 
-fn read(root: &Path) -> Option<HashMap<PathBuf, Look>> {
+fn read(root: &Path) -> Option<BTreeMap<PathBuf, Look>> {
     let file = options().read(true).open(root.join(FILE)).ok()?;
     let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default());

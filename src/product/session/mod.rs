@@ -6,7 +6,8 @@
 //! Nothing here decides what is said, allowed, or sent to a model.
 //!
 //! The [`shelf`] is for people who look for a session: [`list`] finds files, [`look`] looks into one, `index` remembers what
-//! was seen, [`title`] and [`picks`] put it into words, and a [`preview`] shows more of one.
+//! was seen, [`title`] and [`picks`] put it into words, a [`preview`] shows more of one, [`notes`] what is noted beside it,
+//! and [`stats`] adds up all of them.
 
 pub mod blob;
 pub mod convert;
@@ -18,12 +19,14 @@ pub mod load;
 pub mod log;
 pub mod look;
 pub mod name;
+pub mod notes;
 pub mod picks;
 pub mod preview;
 pub mod recording;
 pub mod shelf;
 mod skim;
 pub mod spent;
+pub mod stats;
 pub mod store;
 pub mod title;
 pub mod tree;

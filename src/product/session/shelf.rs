@@ -3,15 +3,15 @@
 //! Knows the folders only through the [`Store`]. Says nothing, and asks nobody whether they are sure.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::base::lock;
 use crate::base::path::is_absent;
 use crate::product::error::Error;
 
-use super::Session;
 use super::index::Index;
 use super::list::{self, Candidate, Info};
 use super::load::Loaded;
@@ -21,7 +21,7 @@ use super::picks::called;
 use super::preview::{self, Preview, Talk};
 use super::spent::Spent;
 use super::store::{LOCK_PATIENCE, Store, files, open_file};
-use super::{name, title};
+use super::{Session, Titled, name, title};
 
 /// The folder of checkpoints, which has one folder for each session that has any.
 const CHECKPOINTS: &str = "checkpoints";
@@ -108,7 +108,7 @@ impl Store {
         let candidate = list::candidate(&path).map_err(cannot)?;
         let mut unread = None;
         // What an earlier list saw has the costs, too.
-        let info = Index::open(&self.root).infos([candidate], Depth::Ends, &mut unread).pop();
+        let info = Index::peek(&self.root).infos([candidate], Depth::Ends, &mut unread).pop();
         let info = match (info, unread) {
             (Some(info), _) => info,
             (None, Some(unread)) => return Err(unread.into()),
@@ -129,6 +129,24 @@ impl Store {
     /// A name without a letter; when there is no such session, several could be meant, it is open, or cannot be written.
     pub fn rename(&self, id: &str, name: &str) -> Result<String, Error> {
         let name = title::given(name).ok_or_else(|| Error::usage("a name needs a letter or a digit"))?;
+        let mut session = self.reopened(id)?;
+        session.append_name(name)?;
+        kept(session)
+    }
+
+    /// Keeps a title that a model thought of in a session that is not open any more. A name that was given stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::rename`].
+    pub fn entitle(&self, id: &str, title: Titled) -> Result<String, Error> {
+        let mut session = self.reopened(id)?;
+        session.append_title(title)?;
+        kept(session)
+    }
+
+    /// A session for lines beside the conversation.
+    fn reopened(&self, id: &str) -> Result<Session, Error> {
         let path = self.find_id(id)?;
         let (file, writable) = open_file(&path)?;
         let id = name::id_of(&path).unwrap_or(id).to_owned();
@@ -139,15 +157,13 @@ impl Store {
         if !lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)? {
             return Err(is_open(&id).hint("`/name` names the session that is open in a chat."));
         }
+        if is_gone(&file) {
+            return Err(gone(&id));
+        }
         let loaded = Loaded::read(&file, &path)?;
-        let log = Log::open(file, path, id.clone(), loaded.midline);
-        let mut session = Session::new(log, Some(self.blobs.clone()), self.clock);
-        session.append_name(name)?;
-        session
-            .sync()
-            .run()
-            .map_err(|error| Error::failed(format!("cannot keep the name of {id}")).caused_by(error))?;
-        Ok(id)
+        let mut session = Session::new(Log::open(file, path, id, loaded.midline), Some(self.blobs.clone()), self.clock);
+        session.name = loaded.name;
+        Ok(session)
     }
 
     /// The session that is meant by an id or its beginning, as far as a person needs it to know whether that is the one.
@@ -162,7 +178,7 @@ impl Store {
         let path = self.find_id(id)?;
         let candidate = list::candidate(&path)
             .map_err(|error| Error::failed(format!("cannot read {}", path.display())).caused_by(error))?;
-        let info = Index::open(&self.root).infos([candidate], Depth::Ends, &mut None).pop();
+        let info = Index::peek(&self.root).infos([candidate], Depth::Ends, &mut None).pop();
         let id = name::id_of(&path).unwrap_or(id).to_owned();
         if info.is_none() && !name::is_id(&id) {
             return Err(Error::usage(format!("{} is not a session", path.display())));
@@ -184,6 +200,9 @@ impl Store {
         let (file, _) = open_file(path)?;
         if !lock::exclusive(&file, LOCK_PATIENCE).map_err(cannot)? {
             return Err(is_open(id).hint("Leave it there first."));
+        }
+        if is_gone(&file) {
+            return Err(gone(id));
         }
         fs::remove_file(path).map_err(cannot)?;
         // A file of another name is no session of ours, and its name might lead out of the folder.
@@ -222,6 +241,27 @@ fn at_home(infos: &mut [Info]) {
     }
 }
 
+/// Brings to the disk what was appended, and lets go of the session.
+fn kept(mut session: Session) -> Result<String, Error> {
+    let id = session.id().to_owned();
+    let cannot = |error| Error::failed(format!("cannot keep the name of session {id}")).caused_by(error);
+    session.sync().run().map_err(cannot)?;
+    Ok(id)
+}
+
+/// Whether a file that was opened has been taken away since: what is written to it now is lost.
+pub(super) fn is_gone(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+}
+
+/// What to say then.
+pub(super) fn gone(id: &str) -> Error {
+    Error::failed(format!("session {id} was deleted just now"))
+}
+
 fn is_open(id: &str) -> Error {
     Error::failed(format!("session {id} is open in another process"))
 }
+
+#[cfg(test)]
+mod tests;

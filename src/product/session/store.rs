@@ -25,6 +25,7 @@ use super::list::{self, Candidate, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
 use super::name;
+use super::shelf;
 use super::spent::{self, Spent, Sum};
 use super::{Session, fork};
 use crate::product::permission::Grant;
@@ -149,6 +150,9 @@ impl Store {
         };
         let (file, writable) = open_file(&path)?;
         let locked = writable && lock::exclusive(&file, LOCK_PATIENCE).map_err(|error| unreadable(&path, error))?;
+        if shelf::is_gone(&file) {
+            return Err(shelf::gone(name::id_of(&path).unwrap_or_default()));
+        }
         let mut loaded = Loaded::read(&file, &path)?;
         let writer = match (locked, writable) {
             (true, _) => Writer::Ours(file),
