@@ -6,6 +6,7 @@ mod line;
 mod names;
 mod request;
 mod rights;
+pub mod title;
 
 use std::fmt::Display;
 use std::sync::Arc;

@@ -40,6 +40,7 @@ use super::models;
 use super::pictures::{self, Said};
 use super::report;
 use super::view::transcript::OWN_COMMAND;
+use titles::Titles;
 
 /// What an agent is made of, again for each session.
 pub struct Setup {
@@ -72,11 +73,21 @@ pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Ms
         }
     };
     let pictures = setup.pictures.clone();
-    let mut worker = Worker { setup, news, runtime, desk: None, pictures, effort: None, start: None, chosen: None };
+    let mut worker = Worker {
+        setup,
+        news,
+        runtime,
+        desk: None,
+        pictures,
+        effort: None,
+        start: None,
+        chosen: None,
+        titles: Titles::default(),
+    };
     if let Err(defect) = caught(|| worker.open(setup.session.clone())) {
         worker.tell(News::NotOpened(internal(&defect)));
     }
-    while let Some(order) = worker.runtime.block_on(orders.recv()) {
+    while let Some(order) = worker.next(&mut orders) {
         worker.carry_out(order);
     }
     worker.finish();
@@ -97,6 +108,7 @@ struct Worker<'a> {
     start: Option<Arc<Choice>>,
     /// Who answers, once the person has said so.
     chosen: Option<Choice>,
+    titles: Titles,
 }
 
 /// An open session.
@@ -309,10 +321,12 @@ impl Worker<'_> {
             self.tell(News::Refused(Error::failed("nothing is left to send")));
             return self.tell(News::Ran);
         }
+        let began = agent.node.history().is_empty();
         let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
         let duration = Duration::from_millis(finished.duration_ms);
         self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
+        self.ask_title(began);
     }
 
     /// Has the beginning of the conversation summarised.
@@ -419,6 +433,8 @@ fn own_call(number: u64, line: &str) -> ToolCall {
     input.insert("command".to_owned(), line.into());
     ToolCall { id: format!("!{number}"), name: bash::NAME.to_owned(), input: ToolInput::Object(input) }
 }
+
+mod titles;
 
 #[cfg(test)]
 mod tests;

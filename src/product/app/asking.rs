@@ -98,7 +98,11 @@ pub(super) fn asked(choice: &Choice, loaded: &Loaded, env: &Env, load: Load, mas
     Ok(Asked { model, recorded, notices: notices.collect() })
 }
 
-fn connected(choice: &Choice, loaded: &Loaded, env: &Env) -> Result<(Arc<dyn Model>, Option<Notice>), Error> {
+pub(super) fn connected(
+    choice: &Choice,
+    loaded: &Loaded,
+    env: &Env,
+) -> Result<(Arc<dyn Model>, Option<Notice>), Error> {
     let mut compat = Compat::for_provider(&choice.provider, &choice.base_url);
     // On the other wires nobody is known to write calls as text.
     compat.text_calls &= choice.api == Api::OpenaiCompletions;

@@ -144,6 +144,7 @@ pub static KEYS: &[Key] = &[
     key("ui.notify", NOTIFY, r#""auto""#, "how the end of a long task is announced", Project::Never),
     key("ui.enter", ENTER, r#""send""#, "what Enter does", Project::Never),
     key("ui.show_reasoning", Kind::Bool, "true", "whether reasoning is shown", Project::Never),
+    key("ui.titles", Kind::Bool, "true", "whether a model names new chats", Project::Never),
     key("ui.keys", Kind::Table, "{}", "keys of one's own", Project::Never),
 ];
 

@@ -218,6 +218,8 @@ pub struct Ui {
     pub enter: String,
     /// Whether reasoning is shown.
     pub show_reasoning: bool,
+    /// Whether a model names new chats.
+    pub titles: bool,
     /// Keys of one's own, as written.
     pub keys: Object,
 }
@@ -281,6 +283,7 @@ impl Settings {
                 notify: read.text("ui.notify"),
                 enter: read.text("ui.enter"),
                 show_reasoning: read.flag("ui.show_reasoning"),
+                titles: read.flag("ui.titles"),
                 keys: read.table("ui.keys"),
             },
         }

@@ -9,6 +9,7 @@ mod models;
 mod pictures;
 mod steering;
 mod streaming;
+mod titles;
 
 use std::time::Duration;
 

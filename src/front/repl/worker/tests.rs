@@ -10,7 +10,7 @@ use crate::model::message::{Image, Message};
 use crate::product::config::{self, Flag};
 
 /// What an agent is made of in a folder of its own, with a record in which a model says hello.
-fn setup(session: Which) -> (TempDir, Setup) {
+pub(super) fn setup(session: Which) -> (TempDir, Setup) {
     let folder = tempfile::tempdir().unwrap();
     let top = folder.path().canonicalize().unwrap();
     for name in ["config", "data", "work"] {
@@ -74,7 +74,7 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
     news.collect()
 }
 
-fn say() -> Order {
+pub(super) fn say() -> Order {
     Order::Say { draft: Draft::typed("hello"), cancel: Cancel::new() }
 }
 

@@ -33,6 +33,8 @@ impl Wire {
     /// The wire that a request's path belongs to.
     pub fn of_path(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or(path);
+        // A proxy is asked for the whole address.
+        let path = path.strip_prefix("http://").and_then(|rest| rest.find('/').map(|at| &rest[at..])).unwrap_or(path);
         match path {
             "/v1/chat/completions" => Some(Self::Chat),
             "/v1/responses" => Some(Self::Responses),
