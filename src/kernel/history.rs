@@ -12,8 +12,12 @@ use crate::model::message::{Assistant, AssistantPart, Message, Part, ToolCall, T
 pub const INTERRUPTED: &str = "interrupted: this call was stopped before it finished, or its result was lost in a crash; \
      it may have had some of its effects, so look before you repeat it";
 
+/// What a conversation begins with whose beginning is lost: a person always speaks first.
+const HEADLESS: &str = "(The beginning of the conversation is left out.)";
+
 /// The conversation as it may be sent.
 ///
+/// It begins with a person: an answer that comes first gets [`HEADLESS`] before it.
 /// A result belongs to the last answer before it. Missing results become [`INTERRUPTED`]; results without a call and
 /// second results are dropped, and so are messages without content. Calls without an id, or with the id of another call
 /// of the same message, are renamed together with their results. What needs no change is shared, not copied.
@@ -22,6 +26,9 @@ pub fn legal(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
     let mut rest = messages;
     while let Some((message, after)) = rest.split_first() {
         rest = after;
+        if legal.is_empty() && is_answer(message) {
+            legal.push(Arc::new(Message::User(vec![Part::Text(HEADLESS.to_owned())])));
+        }
         match message.as_ref() {
             Message::User(parts) if has_content(parts) => legal.push(Arc::clone(message)),
             // A result that no answer has claimed.
@@ -40,11 +47,15 @@ pub fn legal(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
 
 /// How many messages follow an answer until the next one that counts.
 fn segment_length(messages: &[Arc<Message>]) -> usize {
-    let next = messages.iter().position(|message| match message.as_ref() {
+    messages.iter().position(|message| is_answer(message)).unwrap_or(messages.len())
+}
+
+/// Whether a message is an answer that counts.
+fn is_answer(message: &Message) -> bool {
+    match message {
         Message::Assistant(answer) => says_something(answer) || answer.calls().next().is_some(),
         Message::User(_) | Message::Tool(_) => false,
-    });
-    next.unwrap_or(messages.len())
+    }
 }
 
 /// Adds an answer with its results and what people said before the next answer.

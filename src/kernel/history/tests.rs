@@ -91,6 +91,14 @@ fn what_is_empty_is_dropped() {
 }
 
 #[test]
+fn a_person_speaks_first() {
+    let history = [results(&["0"]), answer("", &[]), answer("", &["1"]), results(&["1"]), user("b")];
+    let once = legal(&history);
+    assert!(shape(&once)[0].contains("left out") && once[1..] == history[2..], "{once:?}");
+    assert_eq!(legal(&[answer("", &[]), user("a")]), [user("a")]);
+}
+
+#[test]
 fn ids_that_say_nothing_are_replaced() {
     let history = [user("a"), answer("", &["", "x", "", "x"]), results(&["", "x", "x"])];
     let once = legal(&history);
@@ -102,7 +110,7 @@ fn ids_that_say_nothing_are_replaced() {
         ]
     );
     // The same id in two answers is the wires' business; each has its own result.
-    let history = [answer("", &["1"]), results(&["1"]), answer("", &["1"]), results(&["1"])];
+    let history = [user("a"), answer("", &["1"]), results(&["1"]), answer("", &["1"]), results(&["1"])];
     assert_eq!(legal(&history), history);
 }
 
@@ -121,6 +129,7 @@ fn message() -> impl Strategy<Value = Arc<Message>> {
 }
 
 fn assert_legal(messages: &[Arc<Message>]) {
+    assert!(messages.first().is_none_or(|first| matches!(first.as_ref(), Message::User(_))));
     let mut expected: Option<Vec<String>> = None;
     for message in messages {
         match (message.as_ref(), expected.take()) {
