@@ -1,12 +1,13 @@
 //! Appending to a session's file: when it comes into being, how records reach it, what happens when they do not.
 //!
-//! A file is made with its first message, so that a session in which nothing was said leaves nothing. Every record is
-//! one `write`, begins on a fresh line, and is kept until it was written whole. Nothing here knows what records say.
+//! A file is made with its first message, so that a session in which nothing was said leaves nothing; a copy appears
+//! under its name only once it is whole. Every record is one `write`, begins on a fresh line, and is kept until it was
+//! written whole; what a failed write left of it is taken back. Nothing here knows what records say.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,8 @@ use super::name;
 const FOLDER_MODE: u32 = 0o700;
 /// Files are the owner's alone.
 const FILE_MODE: u32 = 0o600;
+/// The ending of a copy that is being made.
+pub(super) const FRESH: &str = "new";
 /// How many names are tried when others begin sessions in the same second; 65,536 are possible.
 const NAME_TRIES: usize = 1000;
 
@@ -102,7 +105,11 @@ impl Sync {
             file.sync_data()?;
         }
         if let Some((folder, synced)) = &self.folder {
-            File::open(folder)?.sync_all()?;
+            match File::open(folder) {
+                // Removed with the file in it, which the next record tells.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                folder => folder?.sync_all()?,
+            }
             synced.store(true, Ordering::SeqCst);
         }
         Ok(())
@@ -213,11 +220,13 @@ impl Log {
                 Ok(())
             }
             Place::Open(open) => {
+                open.is_there()?;
                 while let Some(record) = self.backlog.front() {
-                    let line = line(record, self.midline);
-                    // Whatever a failed write left behind, the next one begins on a fresh line.
-                    self.midline = true;
-                    open.file.as_ref().write_all(&line)?;
+                    if let Err(Unwritten { error, left_over }) = write(&open.file, &line(record, self.midline)) {
+                        // Whatever could not be taken back, the next one begins on a fresh line.
+                        self.midline |= left_over;
+                        return Err(error);
+                    }
                     self.midline = false;
                     self.backlog.pop_front();
                 }
@@ -225,6 +234,42 @@ impl Log {
             }
         }
     }
+}
+
+impl OpenFile {
+    /// Whether the file still has a name: what is written to one without vanishes with this process.
+    fn is_there(&self) -> io::Result<()> {
+        // Some file systems count no links.
+        if self.file.metadata()?.nlink() == 0 && !self.path.exists() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "its file was removed"));
+        }
+        Ok(())
+    }
+}
+
+/// Why a line was not written, and whether a part of it is in the file.
+struct Unwritten {
+    error: io::Error,
+    left_over: bool,
+}
+
+/// Writes a line whole, or takes back what was written of it.
+fn write(mut file: &File, line: &[u8]) -> Result<(), Unwritten> {
+    let mut rest = line;
+    let error = loop {
+        match file.write(rest) {
+            Ok(0) => break io::ErrorKind::WriteZero.into(),
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break error,
+        }
+        if rest.is_empty() {
+            return Ok(());
+        }
+    };
+    let written = (line.len() - rest.len()) as u64;
+    let take_back = || file.set_len(file.metadata()?.len().saturating_sub(written));
+    Err(Unwritten { error, left_over: written > 0 && take_back().is_err() })
 }
 
 fn line(record: &[u8], midline: bool) -> Vec<u8> {
@@ -241,19 +286,22 @@ fn line(record: &[u8], midline: bool) -> Vec<u8> {
 fn bear(birth: &mut Birth, records: &VecDeque<Vec<u8>>) -> io::Result<OpenFile> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&birth.folder)?;
     let (file, path) = create(birth)?;
-    // Nobody else can hold the lock yet, unless in the instant in which they find the file empty.
-    let begun = lock::exclusive(&file, Duration::ZERO).and_then(|_| write_first(&file, birth, records));
-    if let Err(error) = begun {
-        // Better no session than half of one; that it may stay is the lesser trouble.
-        let _ = fs::remove_file(&path);
-        return Err(error);
+    let begun = match &birth.copy {
+        // Nobody else can hold the lock yet, unless in the instant in which they find the file empty.
+        None => lock::exclusive(&file, Duration::ZERO).and_then(|_| write_first(&file, birth, records)).map(|()| file),
+        Some(copy) => copied(copy, &path, birth, records),
+    };
+    match begun {
+        Ok(file) => {
+            let (id, new_in) = (birth.header.id.clone(), Some((birth.folder.clone(), Arc::default())));
+            Ok(OpenFile { file: Arc::new(file), path, id, new_in })
+        }
+        Err(error) => {
+            // Better no session than half of one; that it may stay is the lesser trouble.
+            let _ = fs::remove_file(&path);
+            Err(error)
+        }
     }
-    Ok(OpenFile {
-        file: Arc::new(file),
-        path,
-        id: birth.header.id.clone(),
-        new_in: Some((birth.folder.clone(), Arc::default())),
-    })
 }
 
 fn create(birth: &mut Birth) -> io::Result<(File, PathBuf)> {
@@ -270,24 +318,38 @@ fn create(birth: &mut Birth) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for a session"))
 }
 
-fn write_first(file: &File, birth: &Birth, records: &VecDeque<Vec<u8>>) -> io::Result<()> {
+/// One write: a header never stands alone.
+fn write_first(mut file: &File, birth: &Birth, records: &VecDeque<Vec<u8>>) -> io::Result<()> {
     let mut first = line(&serde_json::to_vec(&birth.header)?, false);
-    let Some(copy) = &birth.copy else {
-        // One write: a header never stands alone.
-        records.iter().for_each(|record| first.extend(line(record, false)));
-        return (&mut &*file).write_all(&first);
-    };
-    let mut file = BufWriter::new(file);
-    file.write_all(&first)?;
-    let mut picker = Picker::new(&copy.file)?;
-    for offset in &copy.offsets {
-        file.write_all(picker.bytes(*offset)?)?;
-        file.write_all(b"\n")?;
+    records.iter().for_each(|record| first.extend(line(record, false)));
+    file.write_all(&first)
+}
+
+/// Makes a copy beside its place and puts it there, over the empty file that keeps the name, once it is whole: half a
+/// copy would be taken for the newest session after a crash.
+fn copied(copy: &Copied, path: &Path, birth: &Birth, records: &VecDeque<Vec<u8>>) -> io::Result<File> {
+    let fresh = path.with_extension(FRESH);
+    let file = OpenOptions::new().append(true).create_new(true).mode(FILE_MODE).open(&fresh)?;
+    let written = (|| {
+        lock::exclusive(&file, Duration::ZERO)?;
+        let mut lines = BufWriter::new(&file);
+        lines.write_all(&line(&serde_json::to_vec(&birth.header)?, false))?;
+        let mut picker = Picker::new(&copy.file)?;
+        for offset in &copy.offsets {
+            lines.write_all(picker.bytes(*offset)?)?;
+            lines.write_all(b"\n")?;
+        }
+        for record in records {
+            lines.write_all(&line(record, false))?;
+        }
+        lines.flush()?;
+        fs::rename(&fresh, path)
+    })();
+    if let Err(error) = written {
+        let _ = fs::remove_file(&fresh);
+        return Err(error);
     }
-    for record in records {
-        file.write_all(&line(record, false))?;
-    }
-    file.flush()
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -323,18 +385,66 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_never_glues_records_together() {
-        // Writing to /dev/full always fails; the log has to remember that it may be in the middle of a line.
+    fn a_full_disk_leaves_nothing_behind() {
         let full = OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let mut log = Log::open(full, PathBuf::new(), "i".into(), false);
-        assert!(log.append(b"1".to_vec()).is_err());
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "half").unwrap();
-        let good = OpenOptions::new().append(true).open(file.path()).unwrap();
-        log.place =
-            Place::Open(OpenFile { file: Arc::new(good), path: PathBuf::new(), id: String::new(), new_in: None });
+        let mut log = Log::open(full, "/dev/full".into(), "i".into(), false);
+        assert_eq!(log.append(b"1".to_vec()).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert!(!log.midline);
+    }
+
+    #[test]
+    fn half_a_record_that_stays_is_never_glued_to_the_next() {
+        // A pipe takes a part of what it has no room for, and gives nothing back.
+        let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
+        let (mut reader, writer) = (File::from(reader), File::from(writer));
+        let mut log = Log::open(writer, "/dev/null".into(), "i".into(), false);
+        let big = vec![b'x'; 1 << 20];
+        assert_eq!(log.append(big.clone()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let mut taken = vec![0; 1 << 20];
+        let half = io::Read::read(&mut reader, &mut taken).unwrap();
+        assert!(half > 0 && half < big.len());
+        log.backlog.clear();
         log.append(b"2".to_vec()).unwrap();
-        assert_eq!(fs::read_to_string(file.path()).unwrap(), "half\n1\n2\n");
+        let next = io::Read::read(&mut reader, &mut taken).unwrap();
+        assert_eq!(&taken[..next], b"\n2\n");
+    }
+
+    #[test]
+    fn a_copy_appears_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("original");
+        fs::write(&original, "{\"a\":1}\n{\"b\":2}\n").unwrap();
+        let born = |file: io::Result<File>| {
+            let copy = Some(Copied { file: file.unwrap(), offsets: vec![8] });
+            let mut log = Log::unborn(Birth { folder: folder.path().join("sessions"), header: header("i"), copy });
+            (log.append(b"3".to_vec()), log)
+        };
+        let names = || {
+            let entries = fs::read_dir(folder.path().join("sessions")).unwrap();
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+        };
+        let unreadable = OpenOptions::new().append(true).open(&original);
+        assert!(born(unreadable).0.is_err());
+        assert_eq!(names(), Vec::<String>::new());
+        let (written, log) = born(File::open(&original));
+        written.unwrap();
+        assert_eq!(names(), ["i.jsonl"]);
+        let text = fs::read_to_string(log.path().unwrap()).unwrap();
+        assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["{\"b\":2}", "3"]);
+        let other = OpenOptions::new().append(true).open(log.path().unwrap()).unwrap();
+        assert!(!lock::exclusive(&other, Duration::ZERO).unwrap(), "it is held under its new name");
+    }
+
+    #[test]
+    fn a_removed_file_is_told_of() {
+        let folder = tempfile::tempdir().unwrap();
+        let birth = Birth { folder: folder.path().to_owned(), header: header("i"), copy: None };
+        let mut log = Log::unborn(birth);
+        log.append(b"1".to_vec()).unwrap();
+        fs::remove_file(log.path().unwrap()).unwrap();
+        assert!(log.append(b"2".to_vec()).unwrap_err().to_string().contains("removed"));
+        log.append(b"3".to_vec()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
