@@ -33,6 +33,7 @@ use crate::product::app::{self, Parts, Which};
 use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 use crate::product::provider::choose::choose;
 use crate::product::provider::{Servers, listing};
 use crate::product::session::store::{Selector, Store};
@@ -42,12 +43,16 @@ use crate::product::tool::workspace::Workspace;
 pub fn run(words: Vec<OsString>, out: &mut Out<'_>, stop: &Stop) -> u8 {
     // Until the line has been read: what it seems to ask for.
     let mut format = format(asked_format(&words));
-    let ended = panic::caught(|| dispatch(words, Env::real(), &mut format, out, stop));
+    let journal = Journal::default();
+    let witness = journal.clone();
+    panic::watch(move |place| witness.panicked(place));
+    let ended = panic::caught(|| dispatch(words, Env::real(), &mut format, out, stop, &journal));
     let ended = ended.unwrap_or_else(|defect| {
         Err(Error::failed(format!("internal error: {defect}")).hint("this is a defect of the program"))
     });
     let code = ended.unwrap_or_else(|error| failed(&error, format, stop.interruption(), out));
     out.close();
+    journal.end(code);
     code
 }
 
@@ -72,6 +77,7 @@ fn dispatch(
     told: &mut Format,
     out: &mut Out<'_>,
     stop: &Stop,
+    journal: &Journal,
 ) -> Result<u8, Error> {
     let cli = match parse(words)? {
         Parsed::Run(cli) => *cli,
@@ -108,7 +114,7 @@ fn dispatch(
     let clock = Clock::System;
     let style = Style { format: *told, talk: talk(&cli) };
     match cli.command {
-        None => task(&cli.task, &flags, &env, clock, stop, &mut Printer::new(out, style)),
+        None => task(&cli.task, &flags, &env, clock, stop, &mut Printer::new(out, style), journal),
         Some(Command::Demo { keep, .. }) => {
             show_demo(keep.as_deref(), colour(cli.task.output.color), style, &env, clock, stop, out)
         }
@@ -178,7 +184,9 @@ fn task(
     clock: Clock,
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
+    journal: &Journal,
 ) -> Result<u8, Error> {
+    let journal = journal.clone();
     let reading = match task.stdin {
         Stdin::Auto => Reading::Auto,
         Stdin::Wait => Reading::Wait,
@@ -200,14 +208,14 @@ fn task(
         let colour = colour(task.output.color);
         let (env, flags) = (env.clone(), flags.clone());
         let is_dumb = Caps::of(&env, colour).grade == Grade::Dumb;
-        let chat = Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false };
+        let chat = Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false, journal };
         return if is_dumb { repl::plain::run(chat, stop) } else { repl::run::run(chat, stop) };
     }
     for notice in &loaded.notices {
         printer.event(&Event::Notice(notice.clone()));
     }
     let choice = choose(&loaded, env, stop.cancel())?;
-    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session })?;
+    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal })?;
     let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
     one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
 }

@@ -12,6 +12,7 @@ pub mod path;
 pub mod paths;
 pub mod raster;
 pub mod reactive;
+pub mod rolling;
 pub mod secret;
 pub mod text;
 pub mod zone;

@@ -3,15 +3,30 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
 
 thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Hears of the places of panics.
+type Witness = Box<dyn Fn(&str) + Send + Sync>;
+
+static WITNESS: OnceLock<Witness> = OnceLock::new();
+
+/// Tells `witness` where a panic happened, on the thread it happened on, caught or not; the first witness stays.
+pub fn watch(witness: impl Fn(&str) + Send + Sync + 'static) {
+    // A second one has come too late.
+    let _ = WITNESS.set(Box::new(witness));
 }
 
 /// Keeps panics silent; those caught with [`caught`] are told by the catcher.
 pub fn keep_silent() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line()));
+        if let (Some(witness), Some(place)) = (WITNESS.get(), &place) {
+            witness(place);
+        }
         PLACE.with(|kept| *kept.borrow_mut() = place);
     }));
 }

@@ -4,6 +4,7 @@ mod asking;
 mod fit;
 mod line;
 mod names;
+mod noted;
 mod request;
 mod rights;
 pub mod title;
@@ -35,6 +36,7 @@ use super::config::Loaded;
 use super::config::presets::PRESETS;
 use super::config::settings::Mode;
 use super::error::Error;
+use super::journal::Journal;
 use super::permission::{Ask, Grant, Headless, Remembered, Rights, Rule, Watched};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
@@ -70,6 +72,8 @@ pub struct Parts<'a> {
     pub clock: Clock,
     /// Which session.
     pub session: Which,
+    /// What is noted of it for later.
+    pub journal: Journal,
 }
 
 /// Which session a run belongs to.
@@ -144,7 +148,7 @@ pub fn workspace(loaded: &Loaded, env: &Env) -> Result<Workspace, Error> {
 }
 
 fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
-    let Parts { loaded, choice, env, clock, session } = parts;
+    let Parts { loaded, choice, env, clock, session, journal } = parts;
     let settings = &loaded.settings;
     let workspace = Arc::new(workspace(loaded, env)?);
     let secrets = known_secrets(loaded, env, choice.key.as_ref());
@@ -176,6 +180,8 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let cache_key = Some(session.id().to_owned());
     notices.extend(misspelt.into_iter().chain(of_model));
     let redactor = Arc::new(Redactor::new(mask));
+    noted::beginning(&journal, loaded, env, clock, mode, &session, &redactor);
+    noted::notices(&journal, &redactor, &notices);
     let agent = Agent {
         node: Node::new(node_settings, model.info().clone(), messages)
             .stale(stale)
@@ -186,6 +192,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         chosen: Chosen::default(),
         model,
         on_first_command: withheld(&hidden),
+        journal,
         tools,
         gate,
         rights: rights.clone(),

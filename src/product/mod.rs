@@ -9,6 +9,7 @@ pub mod demo;
 pub mod error;
 pub mod files;
 pub mod history;
+pub mod journal;
 pub mod permission;
 pub mod picture;
 pub mod prompt;

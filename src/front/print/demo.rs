@@ -11,6 +11,7 @@ use crate::product::app::{Parts, Which, headless};
 use crate::product::config::load;
 use crate::product::demo::{self, Demo};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 use crate::product::provider::choose::choose;
 
 use super::one_shot::{self, Asked, Goal};
@@ -34,7 +35,9 @@ pub fn run(
     let env = demo.surroundings(env);
     let loaded = load(&env, &demo.flags())?;
     let choice = choose(&loaded, &env, stop.cancel())?;
-    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept };
+    // It leaves no trace.
+    let journal = Journal::default();
+    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept, journal };
     let assembled = headless(parts)?;
     let prompt = demo::PROMPT;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {prompt}", demo.project.display()));

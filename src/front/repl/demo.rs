@@ -10,6 +10,7 @@ use crate::product::app::Which;
 use crate::product::config::load;
 use crate::product::demo::{self, Demo};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 
 use super::run::{self, Chat};
 
@@ -30,9 +31,11 @@ pub fn run(
     let demo = Demo::unpack(keep.map(|folder| env.absolute(folder)).as_deref())?;
     let (env, flags) = (demo.surroundings(env), demo.flags());
     let loaded = load(&env, &flags)?;
+    // It leaves no trace.
+    let journal = Journal::default();
     let (session, first) = (Which::Unkept, Some(demo::PROMPT.to_owned()));
     let code = run::run(
-        Chat { loaded, flags, env, clock, session, first, pictures: Vec::new(), colour, performs: true },
+        Chat { loaded, flags, env, clock, session, first, pictures: Vec::new(), colour, performs: true, journal },
         stop,
     )?;
     out.talk("");

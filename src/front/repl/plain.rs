@@ -52,9 +52,18 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     }
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
-    let Chat { loaded, flags, env, clock, session, pictures, .. } = chat;
-    let setup =
-        Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel: stop.cancel().clone(), pace: None });
+    let Chat { loaded, flags, env, clock, session, pictures, journal, .. } = chat;
+    let setup = Arc::new(Setup {
+        loaded,
+        flags,
+        env,
+        clock,
+        session,
+        pictures,
+        cancel: stop.cancel().clone(),
+        pace: None,
+        journal,
+    });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     let threads = Threads::default();

@@ -18,6 +18,7 @@ use crate::model::replay::Pace;
 use crate::product::app::Which;
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 use crate::product::repository;
 
 use super::desk::{Desk, Keys, Screen};
@@ -62,6 +63,8 @@ pub struct Chat {
     pub colour: Colour,
     /// Whether it plays by itself and ends with the first task.
     pub performs: bool,
+    /// What is noted for later.
+    pub journal: Journal,
 }
 
 /// Runs a chat on the terminal and returns the exit code.
@@ -81,8 +84,9 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let pace = chat.performs.then_some(PACE);
-    let Chat { loaded, flags, env, clock, session, pictures, .. } = chat;
-    let setup = Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel: stop.cancel().clone(), pace });
+    let Chat { loaded, flags, env, clock, session, pictures, journal, .. } = chat;
+    let setup =
+        Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel: stop.cancel().clone(), pace, journal });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     tty.enter(caps.modes())?;

@@ -28,6 +28,7 @@ use crate::product::agent::attach::unseen;
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 use crate::product::provider::Choice;
 use crate::product::provider::choose::choose;
 use crate::product::session::spent;
@@ -60,6 +61,8 @@ pub struct Setup {
     pub cancel: Cancel,
     /// How fast a record answers.
     pub pace: Option<Pace>,
+    /// What is noted for later.
+    pub journal: Journal,
 }
 
 /// Runs until nobody gives orders any more.
@@ -199,7 +202,7 @@ impl Worker<'_> {
     }
 
     fn assembled(&mut self, session: Which) -> Result<Assembled, Error> {
-        let Setup { loaded, env, clock, cancel, .. } = self.setup;
+        let Setup { loaded, env, clock, cancel, journal, .. } = self.setup;
         let choice = match &self.chosen {
             Some(chosen) => chosen.clone(),
             None => Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? },
@@ -207,7 +210,8 @@ impl Worker<'_> {
         self.start.get_or_insert_with(|| Arc::new(choice.clone()));
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
-        app::watched(Parts { loaded, choice, env, clock: *clock, session }, Box::new(ask))
+        let journal = journal.clone();
+        app::watched(Parts { loaded, choice, env, clock: *clock, session, journal }, Box::new(ask))
     }
 
     fn opened(&mut self) {

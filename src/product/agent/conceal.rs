@@ -42,7 +42,7 @@ impl Redactor {
     }
 
     /// An event as it is shown.
-    pub(super) fn event<'a>(&self, event: &'a Event) -> Cow<'a, Event> {
+    pub fn event<'a>(&self, event: &'a Event) -> Cow<'a, Event> {
         if self.is_empty() {
             return Cow::Borrowed(event);
         }

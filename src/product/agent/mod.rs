@@ -24,6 +24,7 @@ use crate::model::Model;
 use crate::model::message::{Message, Part};
 use crate::model::request::Options;
 
+use super::journal::Journal;
 use super::permission::Rights;
 use super::session::Session;
 use super::session::recording::Results;
@@ -68,6 +69,8 @@ pub struct Agent {
     pub recorded: Option<Results>,
     /// What is said when a command first runs.
     pub on_first_command: Option<String>,
+    /// What is noted for later.
+    pub journal: Journal,
 }
 
 /// A task that is over.
@@ -113,6 +116,7 @@ impl Agent {
             self.recorded.as_mut(),
             &mut self.on_first_command,
             self.rights.as_deref(),
+            &self.journal,
         );
         let mut driver = Driver {
             model: Arc::clone(&self.model),

@@ -10,6 +10,7 @@ use crate::kernel::port::Sink;
 use crate::model::ModelInfo;
 use crate::model::message::{Message, ToolResult};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
 use crate::product::permission::Rights;
 use crate::product::session::Session;
 use crate::product::session::recording::Results;
@@ -23,6 +24,7 @@ pub(super) struct Recorder<'a> {
     recorded: Option<&'a mut Results>,
     on_first_command: &'a mut Option<String>,
     rights: Option<&'a Rights>,
+    journal: &'a Journal,
     /// The first failure of a sync beside the task; the system reports each only once.
     unsynced: Arc<Mutex<Option<io::Error>>>,
 }
@@ -35,8 +37,9 @@ impl<'a> Recorder<'a> {
         recorded: Option<&'a mut Results>,
         on_first_command: &'a mut Option<String>,
         rights: Option<&'a Rights>,
+        journal: &'a Journal,
     ) -> Self {
-        Self { session, redactor, watch, recorded, on_first_command, rights, unsynced: Arc::default() }
+        Self { session, redactor, watch, recorded, on_first_command, rights, journal, unsynced: Arc::default() }
     }
 
     /// Brings everything to the disk; a task that is shown as done is synced.
@@ -47,6 +50,7 @@ impl<'a> Recorder<'a> {
         let synced = earlier.map_or(synced, Err);
         let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
         self.kept(synced.map_err(lost));
+        self.journal.write();
     }
 
     /// Keeps and tells what came of the rights since the last time.
@@ -68,7 +72,13 @@ impl<'a> Recorder<'a> {
     }
 
     fn notice(&mut self, code: NoticeCode, text: String) {
-        (self.watch)(&self.redactor.event(&Event::Notice(Notice::new(code, text))));
+        self.show(&Event::Notice(Notice::new(code, text)));
+    }
+
+    fn show(&mut self, event: &Event) {
+        let event = self.redactor.event(event);
+        self.journal.event(&event);
+        (self.watch)(&event);
     }
 }
 
@@ -118,14 +128,13 @@ impl Sink for Recorder<'_> {
             // The disk works while the model does.
             Event::TurnStarted { .. } => {
                 let sync = self.session.sync();
-                if !sync.is_empty() {
-                    let unsynced = Arc::clone(&self.unsynced);
-                    tokio::task::spawn_blocking(move || {
-                        if let Err(error) = sync.run() {
-                            unsynced.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                        }
-                    });
-                }
+                let (unsynced, journal) = (Arc::clone(&self.unsynced), self.journal.clone());
+                tokio::task::spawn_blocking(move || {
+                    if let Err(error) = sync.run() {
+                        unsynced.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    }
+                    journal.write();
+                });
             }
             Event::ToolStarted { name, .. } if name == bash::NAME => {
                 if let Some(text) = self.on_first_command.take() {
@@ -142,6 +151,6 @@ impl Sink for Recorder<'_> {
             | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}
         }
-        (self.watch)(&self.redactor.event(event));
+        self.show(event);
     }
 }

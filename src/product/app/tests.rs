@@ -69,7 +69,7 @@ fn world(permissions: &Value) -> World {
 impl World {
     fn parts<'a>(&'a self, loaded: &'a Loaded, session: Which) -> Parts<'a> {
         let choice = choose(loaded, &self.env, &Cancel::new()).unwrap();
-        Parts { loaded, choice, env: &self.env, clock: Clock::System, session }
+        Parts { loaded, choice, env: &self.env, clock: Clock::System, session, journal: Journal::default() }
     }
 
     /// Runs the record; returns how often was asked, and what was told before.

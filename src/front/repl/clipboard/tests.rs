@@ -10,6 +10,7 @@ use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::product::app::Which;
 use crate::product::config::{self, Flags};
+use crate::product::journal::Journal;
 
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/pictures/palette.png");
 
@@ -33,7 +34,20 @@ fn world(programs: &[(&str, &str)]) -> (TempDir, Setup) {
     let loaded = config::load(&env, &Flags::default()).unwrap();
     let (flags, clock, cancel) = (Flags::default(), Clock::System, Cancel::new());
     let session = Which::Unkept;
-    (folder, Setup { loaded, flags, env, clock, session, pictures: Vec::new(), cancel, pace: None })
+    (
+        folder,
+        Setup {
+            loaded,
+            flags,
+            env,
+            clock,
+            session,
+            pictures: Vec::new(),
+            cancel,
+            pace: None,
+            journal: Journal::default(),
+        },
+    )
 }
 
 fn clip(programs: &[(&str, &str)]) -> Clip {

@@ -8,6 +8,7 @@ use super::*;
 use crate::front::term::mailbox::mailbox;
 use crate::model::message::{Image, Message};
 use crate::product::config::{self, Flag};
+use crate::product::journal::Journal;
 
 /// What an agent is made of in a folder of its own, with a record in which a model says hello.
 pub(super) fn setup(session: Which) -> (TempDir, Setup) {
@@ -35,7 +36,20 @@ pub(super) fn setup(session: Which) -> (TempDir, Setup) {
     let flags = Flags { values, ..Flags::default() };
     let loaded = config::load(&env, &flags).unwrap();
     let (clock, cancel) = (Clock::System, Cancel::new());
-    (folder, Setup { loaded, flags, env, clock, session, pictures: Vec::new(), cancel, pace: None })
+    (
+        folder,
+        Setup {
+            loaded,
+            flags,
+            env,
+            clock,
+            session,
+            pictures: Vec::new(),
+            cancel,
+            pace: None,
+            journal: Journal::default(),
+        },
+    )
 }
 
 /// What the thread tells that is no step of a task.
