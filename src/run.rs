@@ -143,10 +143,7 @@ fn dispatch(
                 command::auth::run(&auth_action(action), &env, &flags, stop, &mut ask, stdout, stderr)
             })
         }
-        Some(Command::Doctor { json }) => out.both(|stdout, stderr| {
-            let terminal = command::doctor::Terminal::real();
-            command::doctor::run(&env, &flags, terminal, form(json), stop.cancel(), stdout, stderr)
-        }),
+        Some(Command::Doctor { prune, json }) => doctor(prune, form(json), &env, &flags, stop, out),
         Some(Command::Completions { shell }) => {
             out.both(|stdout, _| command::completions::run(shell, declaration(), stdout))
         }
@@ -169,6 +166,17 @@ fn show_demo(
     } else {
         demo::run(keep, style, env, clock, stop, out)
     }
+}
+
+/// Looks at everything, or removes what nobody needs.
+fn doctor(prune: bool, form: Form, env: &Env, flags: &Flags, stop: &Stop, out: &mut Out<'_>) -> Result<u8, Error> {
+    out.both(|stdout, stderr| match prune {
+        true => command::doctor::storage::prune(&Paths::new(env).data_dir, Clock::System, form, stdout),
+        false => {
+            let terminal = command::doctor::Terminal::real();
+            command::doctor::run(env, flags, terminal, form, stop.cancel(), stdout, stderr)
+        }
+    })
 }
 
 fn models(found: &listing::Listing, pattern: &[String], form: Form, out: &mut Out<'_>) -> Result<u8, Error> {

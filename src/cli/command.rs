@@ -92,9 +92,12 @@ pub enum Command {
         #[command(subcommand)]
         action: AuthAction,
     },
-    /// Look at terminal, network, keys, paths and configuration, and name the fix
+    /// Look at terminal, network, keys, paths, storage and configuration, and name the fix
     #[command(after_help = DOCTOR_HELP)]
     Doctor {
+        /// Remove old output and logs, and what killed programs left; sessions stay
+        #[arg(long)]
+        prune: bool,
         /// One JSON value
         #[arg(long)]
         json: bool,

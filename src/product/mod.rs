@@ -18,3 +18,4 @@ pub mod repository;
 pub mod sandbox;
 pub mod session;
 pub mod tool;
+pub mod upkeep;

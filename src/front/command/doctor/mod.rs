@@ -5,6 +5,7 @@
 
 mod network;
 mod screen;
+pub mod storage;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -27,6 +28,7 @@ use crate::product::files;
 use crate::product::provider::check::{Checked, check};
 use crate::product::provider::key::{self, Found, RunKeys};
 use crate::product::tool::save;
+use crate::product::upkeep::size::{Size, sizes};
 
 pub use screen::Terminal;
 
@@ -46,8 +48,10 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<u8, Error> {
     let loaded = inspect(env, flags);
+    let sizes = sizes(&loaded.paths.data_dir);
     let sections = [
         paths(&loaded),
+        storage::section(&sizes),
         screen::section(env, terminal),
         configuration(&loaded),
         keys(&loaded, env),
@@ -76,7 +80,7 @@ pub fn run(
                 complain(&loaded, err)?;
             }
             Form::Json => {
-                writeln!(out, "{}", as_json(&loaded, &sections, &checked, nobody.as_ref(), works))?;
+                writeln!(out, "{}", as_json(&loaded, &sections, &sizes, &checked, nobody.as_ref(), works))?;
                 out.flush()?;
             }
         }
@@ -124,13 +128,21 @@ impl Section {
     }
 }
 
-fn as_json(loaded: &Loaded, sections: &[Section], checked: &[Checked], nobody: Option<&Error>, works: bool) -> Value {
+fn as_json(
+    loaded: &Loaded,
+    sections: &[Section],
+    sizes: &[Size],
+    checked: &[Checked],
+    nobody: Option<&Error>,
+    works: bool,
+) -> Value {
     let problem = |Problem { message, hint }: &Problem| json!({"message": message, "hint": hint});
     let mut whole = Object::new();
     whole.insert("works".to_owned(), json!(works));
     whole.insert("problems".to_owned(), loaded.problems.iter().map(problem).collect());
     whole.insert("notices".to_owned(), loaded.notices.iter().map(|notice| json!(notice.text)).collect());
     whole.extend(sections.iter().map(|section| (section.title.to_owned(), section.json())));
+    whole.insert(storage::TITLE.to_owned(), storage::as_json(sizes));
     whole.insert("providers".to_owned(), checked.iter().map(network::as_json).collect());
     whole.insert("nobody".to_owned(), json!(nobody.map(ToString::to_string)));
     Value::Object(whole)
