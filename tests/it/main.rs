@@ -9,6 +9,7 @@
 mod chat;
 mod compaction;
 mod config;
+mod faults;
 mod harness;
 mod keys;
 mod loop_guard;

@@ -116,13 +116,21 @@ fn equal(before: &Turn, now: &Turn) -> bool {
     before.role == now.role && spelled(&before.wire) == spelled(&now.wire)
 }
 
-/// Whether a message is the same with more behind it: some wires put what the user says next into the same message.
+/// Whether a message is the same with more behind it: some wires put what the user says next into the same message, as a
+/// part of its own or under a blank line.
 fn extends(before: &Turn, now: &Turn) -> bool {
     let (before_wire, now_wire) = (canonical(&before.wire), canonical(&now.wire));
     let pieces = ["content", "parts"]
         .into_iter()
         .find_map(|key| Some((before_wire[key].as_array()?, now_wire[key].as_array()?)));
-    before.role == now.role && pieces.is_some_and(|(one, two)| two.starts_with(one))
+    let longer = |one: &[Value], two: &[Value]| match (one, two) {
+        ([one], [two]) => two["text"]
+            .as_str()
+            .zip(one["text"].as_str())
+            .is_some_and(|(two, one)| two.strip_prefix(one).is_some_and(|more| more.starts_with("\n\n"))),
+        _ => false,
+    };
+    before.role == now.role && pieces.is_some_and(|(one, two)| two.starts_with(one) || longer(one, two))
 }
 
 fn schemas(conversation: &Conversation) -> Vec<(&str, String)> {

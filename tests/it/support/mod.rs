@@ -19,11 +19,12 @@ mod tmux;
 mod wire;
 
 pub use host::{Agent, Host, KEY, MODEL, PROVIDER, environment, side_by_side};
-pub use process::{Reader, Stdin};
+pub use process::{Reader, Running, Stdin};
 pub use pty::{Keyboard, Pty};
 pub use reply::{Call, Failure, Reply, Stop, Usage, call, calls, fail, say, think};
 pub use request::{Request, Role};
 pub use run::Run;
 pub use server::Server;
+pub use session::Session;
 pub use tmux::Tmux;
 pub use wire::Wire;

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::ioctl_fionread;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, kill_process_group, prlimit};
 
 use super::run::Run;
 
@@ -21,6 +21,8 @@ use super::run::Run;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 /// How often an ended child is looked for.
 const TICK: Duration = Duration::from_millis(2);
+/// How often a moment is looked for at which something is to happen: it should not be missed by more.
+const MOMENT: Duration = Duration::from_micros(100);
 /// How often a signal is sent that a program seems not to hear.
 const INSISTENCE: Duration = Duration::from_millis(100);
 /// An output that does not grow for so long is stuck.
@@ -110,6 +112,12 @@ impl Running {
         kill_process(self.pid(), signal).unwrap();
     }
 
+    /// Limits how large a file may become that the program writes, in bytes, as a full disk would.
+    pub fn limit_files(&self, bytes: Option<u64>) {
+        let maximum = getrlimit(Resource::Fsize).maximum;
+        prlimit(Some(self.pid()), Resource::Fsize, Rlimit { current: bytes, maximum }).unwrap();
+    }
+
     /// Sends a signal again and again until the program ends.
     pub fn insist(&mut self, signal: Signal) {
         while self.child.try_wait().unwrap().is_none() && self.started.elapsed() < self.deadline {
@@ -155,6 +163,30 @@ impl Running {
         let seen = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
         let stdout = self.stdout.wait(PATIENCE, seen);
         assert!(stdout.contains(text), "{text:?} never came\n--- stdout\n{stdout}\n--- stderr\n{}", self.stderr.text());
+    }
+
+    /// Waits for a condition, and tells whether it came before the program ended.
+    #[track_caller]
+    pub fn reaches(&mut self, mut condition: impl FnMut(&Self) -> bool) -> bool {
+        while !condition(self) {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            assert!(self.started.elapsed() < self.deadline, "waited in vain\n--- stderr\n{}", self.stderr.text());
+            thread::sleep(MOMENT);
+        }
+        true
+    }
+
+    /// Waits for so many lines on stdout, and tells whether they came before the program ended.
+    pub fn prints(&self, lines: usize) -> bool {
+        let count = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+        count(self.stdout.wait(PATIENCE, |bytes| count(bytes) >= lines).as_bytes()) >= lines
+    }
+
+    /// How long it has been running.
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Waits for the end.

@@ -163,3 +163,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn many_processes_add_rules_and_lose_none() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..5 {
+            let remembered = Remembered::new(folder.path().join("p.json"), "/w".into());
+            scope.spawn(move || (0..20).for_each(|rule| remembered.add(&format!("tool{writer} {rule}")).unwrap()));
+        }
+    });
+    let document = files::read(&folder.path().join("p.json")).unwrap().unwrap();
+    assert_eq!(document.object[ALLOW].as_array().unwrap().len(), 100);
+}
