@@ -101,7 +101,8 @@ fn a_file_of_version_1_is_understood() {
     let ids: Vec<_> = history.records.iter().map(|record| record["id"].as_u64().unwrap()).collect();
     assert_eq!(ids, [1, 2, 3, 4, 5, 7, 10, 11, 12, 13, 14, 15]);
     let spent = disk.store().spent(ID).total();
-    assert_eq!((spent.answers, spent.usage.output, spent.dollars), (5, 28, 0.25));
+    // A summary costs as well.
+    assert_eq!((spent.answers, spent.usage.output, spent.dollars), (6, 36, 0.75));
     let listed = disk.store().list(Path::new(CWD)).infos;
     assert_eq!((listed[0].name.as_deref(), listed[0].updated_at), (Some("the last name"), 1_767_268_800_015));
 

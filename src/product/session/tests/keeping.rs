@@ -69,7 +69,7 @@ fn a_long_question_has_a_title_and_a_long_result_is_compared() {
     session.append(&answer("so", &["a"])).unwrap();
     let result = ToolResult::text("a", "line\n".repeat(4000), false);
     session.append_result(&result).unwrap();
-    assert!(disk.store().list_all().infos[0].title.as_deref().unwrap().starts_with("why does it fail? why"));
+    assert!(disk.store().list_all().infos[0].title.as_deref().unwrap().starts_with("why does it fail?"));
     let blobs = disk.store().blobs().clone();
     let mut recording = recording::Recording::read(session.path().unwrap(), &blobs).unwrap();
     assert_eq!(recording.results.compare(&result), None);
