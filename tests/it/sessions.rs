@@ -77,6 +77,25 @@ fn continuing_sends_the_same_history() {
 }
 
 #[test]
+fn a_fork_goes_another_way_and_leaves_the_other_alone() {
+    let host = begun();
+    host.script([say("two"), say("other two")]);
+    host.print("second").with(&["-c"]).run().ok();
+    let parent = host.session();
+    let before = std::fs::read(&parent.path).unwrap();
+    let (id, at) = (parent.id(), parent.messages()[1]["id"].to_string());
+    host.server.allow_changed_prefix();
+    host.print("second, differently").with(&["--fork", &id, "--at", &at]).run().ok();
+    assert_eq!(asked(&host, 2), ["first", "second, differently"]);
+    assert_eq!(std::fs::read(&parent.path).unwrap(), before);
+    let unknown = host.print("x").with(&["--fork", &id, "--at", "99"]).run();
+    assert!(unknown.stderr.contains("has no message 99") && unknown.stderr.contains("1-4"), "{}", unknown.stderr);
+    for wrong in [&["--fork", "x", "-c"][..], &["--fork", "x", "--session", "y"], &["--at", "1"]] {
+        assert_eq!(host.print("x").with(wrong).run().code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
 fn continuing_stays_in_its_directory_and_says_when_there_is_nothing() {
     let host = begun();
     host.file("elsewhere/x", "");

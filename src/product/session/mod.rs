@@ -1,9 +1,9 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads ([`skim`] most of it), [`log`] writes, [`blob`] keeps what is too long for a
-//! line, [`fork`] copies, [`spent`] adds up what answers cost, and [`recording`] turns a session into answers for a replay.
-//! Nothing here decides what is said, allowed, or sent to a model.
+//! [`tree`] resolves branches, [`load`] reads (`skim` most of it), [`log`] writes, [`blob`] keeps what is too long for a
+//! line (`named` says what is needed), `fork` copies, [`spent`] adds up what answers cost, and [`recording`] turns a
+//! session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
 //!
 //! The [`shelf`] is for people who look for a session: [`list`] finds files, [`look`] looks into one, `index` remembers what
 //! was seen, [`title`] and [`picks`] put it into words, a [`preview`] shows more of one, [`notes`] what is noted beside it,
@@ -19,6 +19,7 @@ pub mod load;
 pub mod log;
 pub mod look;
 pub mod name;
+mod named;
 pub mod notes;
 pub mod picks;
 pub mod preview;

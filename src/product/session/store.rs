@@ -2,6 +2,7 @@
 //!
 //! One writer a session: who comes second gets a copy of its own. Files are never changed by looking at them.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -27,7 +28,7 @@ use super::log::{Birth, Copied, Log};
 use super::name;
 use super::shelf;
 use super::spent::{self, Spent, Sum};
-use super::{Session, fork};
+use super::{Session, fork, named};
 use crate::product::permission::Grant;
 
 /// How long a lock is waited for: a process that was just killed lets go of its own within a few milliseconds.
@@ -297,6 +298,20 @@ impl Store {
             let _ = sum.add(&file.path);
         }
         sum.spent
+    }
+
+    /// The hashes of the blobs that sessions name, of all directories: what [`Blobs::sweep`] has to keep.
+    ///
+    /// # Errors
+    ///
+    /// That a folder or session cannot be read: nothing may be swept then.
+    pub fn named_blobs(&self) -> Result<HashSet<String>, Error> {
+        let mut unread = None;
+        let files = self.all_files(&mut unread);
+        match unread {
+            Some(unread) => Err(unread.into()),
+            None => named::in_files(files.iter().map(|file| file.path.as_path())),
+        }
     }
 
     fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {

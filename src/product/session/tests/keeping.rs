@@ -97,6 +97,21 @@ fn what_is_lost_is_said_and_counted() {
 }
 
 #[test]
+fn what_sessions_name_is_kept_when_the_rest_is_swept() {
+    let disk = Disk::new();
+    let mut session = disk.create();
+    session.append(&Message::user("x".repeat(LONG))).unwrap();
+    let store = disk.store();
+    store.blobs().put(b"left behind").unwrap();
+    let long_after = i64::MAX / 2;
+    let swept = store.blobs().sweep(&store.named_blobs().unwrap(), long_after).unwrap();
+    assert_eq!((swept.blobs, blobs(&disk)), (1, 1));
+    fs::remove_file(session.path().unwrap()).unwrap();
+    store.blobs().sweep(&store.named_blobs().unwrap(), long_after).unwrap();
+    assert_eq!(blobs(&disk), 0);
+}
+
+#[test]
 fn what_finds_no_room_beside_stays_in_its_line() {
     let disk = Disk::new();
     fs::write(disk.data.path().join("blobs"), "a file where the folder should be").unwrap();
