@@ -95,7 +95,7 @@ pub enum Command {
     /// Look at terminal, network, keys, paths, storage and configuration, and name the fix
     #[command(after_help = DOCTOR_HELP)]
     Doctor {
-        /// Remove old output and logs, and what killed programs left; sessions stay
+        /// Remove old output and logs, unused blobs, and what killed programs left; sessions stay
         #[arg(long)]
         prune: bool,
         /// One JSON value

@@ -1,4 +1,4 @@
-//! Removes what nobody needs any more: old output, old logs, what killed writers left. Sessions stay, and so do locks,
+//! Removes what nobody needs any more: old output and logs, blobs that no session names, what killed writers left. Sessions stay, and so do locks,
 //! which somebody may be about to take.
 
 use std::fs::{self, File, Metadata};
@@ -10,6 +10,9 @@ use std::time::Duration;
 use crate::base::lock;
 use crate::base::path::is_absent;
 use crate::product::journal;
+use crate::product::session::blob::{Blobs, Swept};
+
+use super::named;
 
 /// How long what commands printed in full is kept, and what happened: nobody looks for what is a month old.
 const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -50,7 +53,19 @@ pub fn prune(data_dir: &Path, now_ms: i64) -> Vec<Removed> {
         remove("old output", &data_dir.join("output"), 1, |_, found| old(found)),
         remove("old log", &data_dir.join(journal::FOLDER), 1, |path, found| is_old_log(path) && old(found)),
         remove("unfinished file", data_dir, DEPTH, unfinished),
+        sweep(data_dir, now_ms),
     ]
+}
+
+/// Removes the blobs that no session names.
+fn sweep(data_dir: &Path, now_ms: i64) -> Removed {
+    let keep = named::blobs(&data_dir.join("sessions"));
+    let swept = keep.and_then(|keep| Blobs::new(data_dir).sweep(&keep, now_ms));
+    let (Swept { blobs: files, bytes }, problem) = match swept {
+        Ok(swept) => (swept, None),
+        Err(error) => (Swept::default(), Some(error.to_string())),
+    };
+    Removed { what: "unnamed blob", files, bytes, problem }
 }
 
 /// A file that its writer never finished: beside its name, or a name that was never filled.
@@ -137,6 +152,13 @@ mod tests {
             file(top, "sessions/a/20260101-000000-0000.jsonl", 0, 2),
             file(top, ".trust.json.new", 3, 2),
         ];
+        let names = |digit: char| String::from(digit).repeat(64);
+        let blob = |digit: char| format!("blobs/{digit}{digit}/{}", &names(digit)[2..]);
+        let orphan = file(top, &blob('a'), 30, 2);
+        let named = file(top, &blob('b'), 30, 2);
+        let line = format!(r#"{{"type":"message","content":[{{"type":"text","blob":"{}"}}]}}"#, names('b'));
+        file(top, "sessions/b/1.jsonl", 0, 0);
+        fs::write(top.join("sessions/b/1.jsonl"), line).unwrap();
         let held = file(top, "sessions/a/held.new", 5, 2);
         let kept = [
             file(top, "output/2.txt", 10, 29),
@@ -153,8 +175,12 @@ mod tests {
         assert!(lock::exclusive(&lock, Duration::ZERO).unwrap());
         let removed = prune(top, 1_796_070_000_000);
         let told: Vec<_> = removed.iter().map(|removed| (removed.what, removed.files, removed.bytes)).collect();
-        assert_eq!(told, [("old output", 1, 10), ("old log", 1, 20), ("unfinished file", 3, 8)]);
+        assert_eq!(
+            told,
+            [("old output", 1, 10), ("old log", 1, 20), ("unfinished file", 3, 8), ("unnamed blob", 1, 30)]
+        );
         assert!(removed.iter().all(|removed| removed.problem.is_none()));
+        assert!(!orphan.exists() && named.exists());
         assert!(gone.iter().all(|path| !path.exists()) && kept.iter().all(|path| path.exists()));
         assert!(prune(&top.join("nowhere"), 0).iter().all(|removed| removed.files == 0 && removed.problem.is_none()));
     }
