@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod config;
 pub mod demo;
 pub mod error;
+pub mod export;
 pub mod files;
 pub mod history;
 pub mod journal;

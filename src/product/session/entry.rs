@@ -38,6 +38,22 @@ pub struct Header {
     /// The id of the session this one was copied from.
     #[serde(default)]
     pub parent: Option<String>,
+    /// Where it came from, if another program wrote it first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+}
+
+/// What another program kept, and how it called it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The program: `pi`, `zaica`, `claude` or `codex`.
+    pub from: String,
+    /// The session's id there.
+    #[serde(default)]
+    pub id: String,
+    /// The file it was read from.
+    #[serde(default)]
+    pub path: String,
 }
 
 /// Something that was said, by whomever.

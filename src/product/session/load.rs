@@ -439,5 +439,5 @@ fn is_named_like_one(path: &Path) -> bool {
 pub(super) fn lost_header(path: &Path) -> Header {
     let id = name::id_of(path).unwrap_or_default().to_owned();
     let (cwd, provider, model) = (String::new(), String::new(), String::new());
-    Header { version: VERSION, created_at: name::moment(&id), id, cwd, provider, model, parent: None }
+    Header { version: VERSION, created_at: name::moment(&id), id, cwd, provider, model, parent: None, imported: None }
 }

@@ -366,6 +366,7 @@ mod tests {
             provider: text("p"),
             model: text("m"),
             parent: None,
+            imported: None,
         }
     }
 

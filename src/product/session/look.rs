@@ -320,7 +320,7 @@ impl Gathered {
             None if first == First::Ours && counted > 0 && name::is_id(id) => load::lost_header(&candidate.path),
             None => return None,
         };
-        let Header { version: _, id: _, created_at, cwd, provider, model: first, parent } = header;
+        let Header { version: _, id: _, created_at, cwd, provider, model: first, parent, imported: _ } = header;
         Some(Info {
             id: id.to_owned(),
             path: candidate.path.clone(),

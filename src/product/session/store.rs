@@ -314,7 +314,12 @@ impl Store {
         }
     }
 
-    fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {
+    /// The file of the session that is meant; `None` where the newest one of `cwd` is and there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it does not exist or is not the only one meant.
+    pub fn find(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {
         match selector {
             Selector::Newest => Ok(list::newest(&self.folder(cwd))?),
             Selector::Id(prefix) => self.find_id(prefix).map(Some),
@@ -362,7 +367,16 @@ impl Store {
         let created_at = self.clock.now_ms();
         let Origin { provider, model } = origin.clone();
         let id = name::session_id(created_at, fastrand::u16(..));
-        Header { version: VERSION, id, created_at, cwd: cwd.display().to_string(), provider, model, parent }
+        Header {
+            version: VERSION,
+            id,
+            created_at,
+            cwd: cwd.display().to_string(),
+            provider,
+            model,
+            parent,
+            imported: None,
+        }
     }
 
     pub(super) fn folder(&self, cwd: &Path) -> PathBuf {
