@@ -10,6 +10,7 @@ pub mod error;
 pub mod export;
 pub mod files;
 pub mod history;
+pub mod import;
 pub mod journal;
 pub mod permission;
 pub mod picture;

@@ -2,13 +2,15 @@
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
 //! [`tree`] resolves branches, [`load`] reads (`skim` most of it), [`log`] writes, [`blob`] keeps what is too long for a
-//! line (`named` says what is needed), `fork` copies, [`spent`] adds up what answers cost, and [`recording`] turns a
-//! session into answers for a replay. Nothing here decides what is said, allowed, or sent to a model.
+//! line (`named` says what is needed), `fork` copies, `adopt` writes what was kept elsewhere, [`spent`] adds up what answers
+//! cost, and [`recording`] turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent
+//! to a model.
 //!
 //! The [`shelf`] is for people who look for a session: [`list`] finds files, [`look`] looks into one, `index` remembers what
-//! was seen, [`title`] and [`picks`] put it into words, a [`preview`] shows more of one, [`notes`] what is noted beside it,
-//! and [`stats`] adds up all of them.
+//! was seen, [`search`] finds words, [`title`] and [`picks`] put it into words, a [`preview`] shows more of one, [`notes`]
+//! what is noted beside it, and [`stats`] adds up all of them.
 
+pub mod adopt;
 pub mod blob;
 pub mod convert;
 pub mod entry;
@@ -24,6 +26,7 @@ pub mod notes;
 pub mod picks;
 pub mod preview;
 pub mod recording;
+pub mod search;
 pub mod shelf;
 mod skim;
 pub mod spent;
