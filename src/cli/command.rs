@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 use super::OutputFormat;
 
@@ -38,6 +38,24 @@ With --json an object; costs are US dollars for a million tokens:
   catalogue  {source, date}
 What nobody told is null.";
 
+const SEARCH_HELP: &str = "\
+Capitals matter where TEXT has some. With --json a list of
+  {session, name, title, cwd, entry_id, timestamp, role, before, match, after}
+where role is user, assistant, reasoning, call, result, summary, label or name.
+
+Exit codes:
+  0 something was found   1 nothing was";
+
+const EXPORT_HELP: &str = "\
+Follows the conversation to where it stands, also through what a summary stands for. Known keys are masked, long content
+that is kept elsewhere is put in. md and html are for reading, html is one page that loads nothing; `agent --session
+FILE` goes on with what jsonl wrote.";
+
+const IMPORT_HELP: &str = "\
+  agent sessions import ~/.claude/projects ~/.codex/sessions ~/.pi/agent/sessions ~/.config/zaica/sessions
+Each becomes a new session of the folder it worked in. What has no counterpart here is counted and left out, and so are
+grants and the seals of providers. What was imported before is passed over.";
+
 /// Something else than a task.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
@@ -51,7 +69,7 @@ pub enum Command {
         #[arg(hide_default_value = true, hide_possible_values = true)]
         output_format: OutputFormat,
     },
-    /// List, show, name, delete and add up past sessions
+    /// List, show, search, name, delete, export and import past sessions, and add them up
     Sessions {
         /// What to do.
         #[command(subcommand)]
@@ -151,6 +169,88 @@ pub enum SessionsAction {
         #[arg(long)]
         json: bool,
     },
+    /// Find words in what people, models and tools said, the newest first
+    #[command(after_help = SEARCH_HELP)]
+    Search {
+        /// The words, literally
+        text: String,
+        /// Only in sessions of this folder
+        #[arg(long)]
+        here: bool,
+        /// In those of all folders, as without it
+        #[arg(long, hide = true, conflicts_with = "here")]
+        all: bool,
+        /// Capitals matter, also where the words have none
+        #[arg(short = 's', long)]
+        case_sensitive: bool,
+        /// Show at most so many
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write one out: to read it elsewhere, or to go on with it
+    #[command(after_help = EXPORT_HELP)]
+    Export {
+        /// An id or its beginning, or a path
+        id: String,
+        /// md, html, json, jsonl [default: by the file's ending, else md]
+        #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+        format: Option<ExportFormat>,
+        /// Write to this file, or into this folder [default: standard output]
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Replace the file if it is there
+        #[arg(long)]
+        force: bool,
+        /// Also what is on other branches; for json and jsonl
+        #[arg(long)]
+        all_branches: bool,
+    },
+    /// Take in sessions of Pi, zaica, Claude Code or Codex
+    #[command(after_help = IMPORT_HELP)]
+    Import {
+        /// Their files, or folders of them
+        #[arg(required = true, value_name = "FILE|DIR")]
+        paths: Vec<PathBuf>,
+        /// Whose they are: pi, zaica, claude, codex [default: told by what they hold]
+        #[arg(long, value_name = "PROGRAM", hide_possible_values = true)]
+        from: Option<ImportFrom>,
+        /// Also those that were imported before
+        #[arg(long)]
+        force: bool,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// How a session is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A transcript in Markdown
+    #[value(alias = "markdown")]
+    Md,
+    /// A transcript as one page
+    Html,
+    /// One object
+    Json,
+    /// A session file
+    Jsonl,
+}
+
+/// Whose sessions are taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImportFrom {
+    /// Pi
+    Pi,
+    /// zaica
+    Zaica,
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
 }
 
 /// What to do with keys.

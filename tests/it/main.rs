@@ -19,6 +19,7 @@ mod one_shot;
 mod permissions;
 mod pictures;
 mod plain;
+mod portable;
 mod readme;
 mod real;
 mod replay;

@@ -1,7 +1,10 @@
-//! `agent sessions list` and `agent sessions show`: what there is, and what was said. The rest is in [`shelf`].
+//! `agent sessions list` and `agent sessions show`: what there is, and what was said; the other commands are below.
 //!
 //! Only words and columns; what is known of a session comes from `product::session`.
 
+pub mod export;
+pub mod import;
+pub mod search;
 mod shelf;
 
 use std::fmt::Write as _;

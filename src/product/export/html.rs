@@ -15,12 +15,15 @@ use ring::digest::{SHA256, digest};
 use super::said::{self, Argument, Entry, Tools, shown};
 use super::{Filter, Head, Transcript};
 use crate::base::text::numbers::count;
+use crate::base::text::{cut, visible};
 use crate::product::session::entry::{Content, MessageLine, Role};
 
 /// The page's look.
 const STYLE: &str = include_str!("../../../assets/export.css");
 /// A result of more lines is folded: about half a screen.
 const OPEN_LINES: usize = 20;
+/// How much of a call's first argument stands beside its name, in characters: what fits on a line.
+const HINT_CHARS: usize = 100;
 /// Pictures that every browser shows and that are nothing but pictures; SVG can hold more than that.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
@@ -134,7 +137,7 @@ fn content(part: &Content, role: Role, tools: &Tools, page: &mut String) {
             let _ = write!(page, "<details class=\"call\"><summary>Call of <code>{}</code>", escape(name));
             let hint = input.as_object().and_then(|fields| fields.values().find_map(|value| value.as_str()));
             if let Some(first) = hint.and_then(|text| text.lines().find(|line| !line.trim().is_empty())) {
-                let _ = write!(page, " <span>{}</span>", escape(first));
+                let _ = write!(page, " <span>{}</span>", escape(&cut::ellipsis(first, HINT_CHARS)));
             }
             page.push_str("</summary>\n");
             for Argument { name, text } in said::arguments(input, raw.as_deref()) {
@@ -197,7 +200,7 @@ fn picture(media_type: &str, data: Option<&str>, page: &mut String) {
 
 /// Text as it may stand between tags and inside of quoted attributes.
 pub(super) fn escape(text: &str) -> String {
-    let text = crate::base::text::visible::lines(text);
+    let text = visible::lines(text);
     let mut escaped = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
         match letter {

@@ -188,7 +188,7 @@ fn records(whole: &Whole, keep: &mut Keep<'_>) -> io::Result<Vec<Vec<u8>>> {
         records.push(json(&LabelLine { target_id: id(*target), label: Some(label.clone()) })?);
     }
     if let Some(name) = &whole.name {
-        records.push(json(&NameLine { name: name.clone() })?);
+        records.push(json(&NameLine { name: name.clone(), ..NameLine::default() })?);
     }
     if let Some(next) = whole.next.as_ref().filter(|next| last.is_some_and(|last| last != *next)) {
         records.push(json(&ModelLine { provider: next.provider.clone(), model: next.model.clone() })?);

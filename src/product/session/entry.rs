@@ -297,7 +297,7 @@ pub struct GrantLine {
 }
 
 /// The session's name, given by a person or made from what was said; the last one counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "name")]
 pub struct NameLine {
     /// The name.

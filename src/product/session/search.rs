@@ -19,7 +19,8 @@ use serde_json::Value;
 
 use super::entry::{Content, Kind, LabelLine, Link, MessageLine, NameLine, Outline, Role, SummaryLine};
 use super::list::{Info, Unread};
-use super::store::{Listed, Store};
+use super::shelf::Listed;
+use super::store::Store;
 use crate::base::jsonl::Reader;
 use crate::base::path::is_absent;
 use crate::product::error::Error;
@@ -245,7 +246,7 @@ impl Looking<'_> {
                 }
             }
             Kind::Name => {
-                if let Ok(NameLine { name }) = serde_json::from_str(text) {
+                if let Ok(NameLine { name, .. }) = serde_json::from_str(text) {
                     self.text(&name, None, None, Source::Name);
                 }
             }
