@@ -4,6 +4,7 @@ pub mod agent;
 pub mod app;
 pub mod auth;
 pub mod catalogue;
+pub mod checkpoint;
 pub mod config;
 pub mod demo;
 pub mod error;

