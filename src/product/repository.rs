@@ -3,7 +3,7 @@
 //! Reads two small files at most and runs nothing; what git itself would say is asked nowhere.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most of `.git` or `HEAD` that is read. Both are one line; a repository is somebody else's input.
 const GIT_FILE_BYTES: u64 = 4096;
@@ -38,15 +38,19 @@ pub fn root(folder: &Path) -> Option<&Path> {
     folder.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())
 }
 
-/// What is checked out in the repository at `root`; `None` where that cannot be read. Its `.git` is a folder or, in a linked
-/// work tree or a submodule, a file that names one (gitrepository-layout(5)).
+/// What is checked out in the repository at `root`; `None` where that cannot be read.
 pub fn head(root: &Path) -> Option<Head> {
+    parse_head(&first_line(&git_folder(root)?.join("HEAD"))?)
+}
+
+/// Where git keeps what belongs to the work tree at `root`: its `.git` is that folder or, in a linked work tree or a
+/// submodule, a file that names it (gitrepository-layout(5)).
+pub fn git_folder(root: &Path) -> Option<PathBuf> {
     let git = root.join(".git");
-    let folder = match first_line(&git) {
-        Some(line) => root.join(line.strip_prefix("gitdir:")?.trim()),
-        None => git,
-    };
-    parse_head(&first_line(&folder.join("HEAD"))?)
+    match first_line(&git) {
+        Some(line) => Some(root.join(line.strip_prefix("gitdir:")?.trim())),
+        None => Some(git),
+    }
 }
 
 fn parse_head(line: &str) -> Option<Head> {

@@ -42,6 +42,8 @@ pub struct Plan {
     pub(super) references: Vec<String>,
     /// What is done, by path: as it is now, and as it is to be.
     pub(super) steps: Vec<Step>,
+    /// How much text `files` hold.
+    pub(super) text_bytes: usize,
 }
 
 /// What becomes of one path.

@@ -46,7 +46,7 @@ pub enum Content {
     Kept(Digest),
     /// What git keeps under this id.
     Git(String),
-    /// More than is kept of one file.
+    /// What is not kept: more than is kept of one file, or what may not be read.
     Large {
         /// How much.
         bytes: u64,
