@@ -29,9 +29,11 @@ use crate::kernel::toolbox::Toolbox;
 use crate::model::message::Message;
 use crate::model::request::Options;
 
-use super::agent::Agent;
 use super::agent::redact::Redactor;
+use super::agent::{Agent, Watching};
 use super::auth::secret::Secret;
+use super::checkpoint::depot::Depot;
+use super::checkpoint::record::Checkpoints;
 use super::config::Loaded;
 use super::config::presets::PRESETS;
 use super::config::settings::Mode;
@@ -182,6 +184,8 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let redactor = Arc::new(Redactor::new(mask));
     noted::beginning(&journal, loaded, env, clock, mode, &session, &redactor);
     noted::notices(&journal, &redactor, &notices);
+    let checkpoints = session.is_kept().then(|| Depot::new(&loaded.paths.data_dir, env, clock));
+    let checkpoints = checkpoints.map(|depot| Arc::new(Checkpoints::new(depot)));
     let agent = Agent {
         node: Node::new(node_settings, model.info().clone(), messages)
             .stale(stale)
@@ -196,8 +200,9 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         tools,
         gate,
         rights: rights.clone(),
-        hooks: Arc::clone(&redactor) as Arc<dyn Hooks>,
+        hooks: hooks(&redactor, checkpoints.as_ref()),
         redactor,
+        checkpoints,
         session,
         system: system.into(),
         options: Options {
@@ -212,6 +217,15 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         recorded,
     };
     Ok(Assembled { agent, notices, workspace, shell, rights })
+}
+
+/// Who hears of calls.
+fn hooks(redactor: &Arc<Redactor>, checkpoints: Option<&Arc<Checkpoints>>) -> Arc<dyn Hooks> {
+    let redactor = Arc::clone(redactor);
+    match checkpoints.map(Arc::clone) {
+        Some(checkpoints) => Arc::new(Watching { redactor, checkpoints }),
+        None => redactor,
+    }
 }
 
 /// A gate, and what it goes by where that may change.

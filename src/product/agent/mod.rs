@@ -4,6 +4,7 @@
 
 pub mod attach;
 mod conceal;
+mod hooks;
 mod recorder;
 pub mod redact;
 pub mod report;
@@ -25,11 +26,13 @@ use crate::model::Model;
 use crate::model::message::{Message, Part};
 use crate::model::request::Options;
 
+use super::checkpoint::record::Checkpoints;
 use super::journal::Journal;
 use super::permission::Rights;
 use super::session::Session;
 use super::session::recording::Results;
-use recorder::Recorder;
+pub use hooks::Watching;
+use recorder::{Around, Recorder};
 use redact::Redactor;
 
 /// One conversation, with everything it needs.
@@ -54,6 +57,8 @@ pub struct Agent {
     pub hooks: Arc<dyn Hooks>,
     /// Hides known secrets in what is kept and shown, whoever wrote them.
     pub redactor: Arc<Redactor>,
+    /// What turns change of files, where that is kept.
+    pub checkpoints: Option<Arc<Checkpoints>>,
     /// Where it is kept.
     pub session: Session,
     /// The system prompt.
@@ -116,8 +121,7 @@ impl Agent {
             watch,
             self.recorded.as_mut(),
             &mut self.on_first_command,
-            self.rights.as_deref(),
-            &self.journal,
+            Around { rights: self.rights.as_deref(), checkpoints: self.checkpoints.as_deref(), journal: &self.journal },
         );
         let mut driver = Driver {
             model: Arc::clone(&self.model),

@@ -8,13 +8,23 @@ use crate::kernel::compact::Folded;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
 use crate::model::ModelInfo;
-use crate::model::message::{Message, ToolResult};
+use crate::model::message::{Message, Part, ToolResult};
+use crate::product::checkpoint::chat::title;
+use crate::product::checkpoint::record::{Checkpoint, Checkpoints};
 use crate::product::error::Error;
 use crate::product::journal::Journal;
 use crate::product::permission::Rights;
 use crate::product::session::Session;
 use crate::product::session::recording::Results;
 use crate::product::tool::bash;
+
+/// What goes on beside a task.
+#[derive(Clone, Copy)]
+pub(super) struct Around<'a> {
+    pub(super) rights: Option<&'a Rights>,
+    pub(super) checkpoints: Option<&'a Checkpoints>,
+    pub(super) journal: &'a Journal,
+}
 
 /// Keeps a task in its session and shows it to a watcher. What was allowed meanwhile is kept before anything else.
 pub(super) struct Recorder<'a> {
@@ -23,8 +33,9 @@ pub(super) struct Recorder<'a> {
     watch: &'a mut dyn FnMut(&Event),
     recorded: Option<&'a mut Results>,
     on_first_command: &'a mut Option<String>,
-    rights: Option<&'a Rights>,
-    journal: &'a Journal,
+    around: Around<'a>,
+    /// Whether the message that the task began with is kept.
+    has_begun: bool,
     /// The first failure of a sync beside the task; the system reports each only once.
     unsynced: Arc<Mutex<Option<io::Error>>>,
 }
@@ -36,32 +47,55 @@ impl<'a> Recorder<'a> {
         watch: &'a mut dyn FnMut(&Event),
         recorded: Option<&'a mut Results>,
         on_first_command: &'a mut Option<String>,
-        rights: Option<&'a Rights>,
-        journal: &'a Journal,
+        around: Around<'a>,
     ) -> Self {
-        Self { session, redactor, watch, recorded, on_first_command, rights, journal, unsynced: Arc::default() }
+        let (has_begun, unsynced) = (false, Arc::default());
+        Self { session, redactor, watch, recorded, on_first_command, around, has_begun, unsynced }
     }
 
     /// Brings everything to the disk; a task that is shown as done is synced.
     pub(super) fn finish(mut self) {
+        if let Some(checkpoints) = self.around.checkpoints
+            && let Some(Checkpoint { entry_id, reference }) = checkpoints.end(self.session.last_id())
+        {
+            let kept = self.session.append_checkpoint(entry_id, reference);
+            self.kept(kept);
+        }
         self.catch_up();
         let synced = self.session.sync().run();
         let earlier = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner).take();
         let synced = earlier.map_or(synced, Err);
         let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
         self.kept(synced.map_err(lost));
-        self.journal.write();
+        self.around.journal.write();
     }
 
-    /// Keeps and tells what came of the rights since the last time.
+    /// Keeps and tells what came of rights and checkpoints since the last time.
     fn catch_up(&mut self) {
-        let Some(rights) = self.rights else { return };
+        for text in self.around.checkpoints.map(Checkpoints::take_notices).unwrap_or_default() {
+            self.notice(NoticeCode::Session, text);
+        }
+        let Some(rights) = self.around.rights else { return };
         if let Some(grant) = rights.take_unsaved() {
             let kept = self.session.append_grant(grant);
             self.kept(kept);
         }
         for Notice { code, text, restart: _ } in rights.take_notices() {
             self.notice(code, text);
+        }
+    }
+
+    /// Tells the checkpoints what the task is, once: it is the first message.
+    fn begun(&mut self, message: &Message) {
+        let (Message::User(parts), Some(checkpoints)) = (message, self.around.checkpoints) else { return };
+        if !std::mem::replace(&mut self.has_begun, true)
+            && let (true, Some(entry_id)) = (self.session.is_kept(), self.session.last_id())
+        {
+            let text = parts.iter().rev().find_map(|part| match part {
+                Part::Text(text) => title(text),
+                Part::Image(_) => None,
+            });
+            checkpoints.said(self.session.id(), entry_id, text);
         }
     }
 
@@ -77,7 +111,7 @@ impl<'a> Recorder<'a> {
 
     fn show(&mut self, event: &Event) {
         let event = self.redactor.event(event);
-        self.journal.event(&event);
+        self.around.journal.event(&event);
         (self.watch)(&event);
     }
 }
@@ -85,8 +119,10 @@ impl<'a> Recorder<'a> {
 impl Sink for Recorder<'_> {
     fn message(&mut self, message: &Arc<Message>) {
         self.catch_up();
-        let kept = self.session.append(&self.redactor.message(message));
+        let message = self.redactor.message(message);
+        let kept = self.session.append(&message);
         self.kept(kept);
+        self.begun(&message);
     }
 
     fn result(&mut self, result: &ToolResult) {
@@ -128,7 +164,7 @@ impl Sink for Recorder<'_> {
             // The disk works while the model does.
             Event::TurnStarted { .. } => {
                 let sync = self.session.sync();
-                let (unsynced, journal) = (Arc::clone(&self.unsynced), self.journal.clone());
+                let (unsynced, journal) = (Arc::clone(&self.unsynced), self.around.journal.clone());
                 tokio::task::spawn_blocking(move || {
                     if let Err(error) = sync.run() {
                         unsynced.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

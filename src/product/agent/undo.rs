@@ -4,16 +4,17 @@
 
 use super::Agent;
 use crate::product::checkpoint::plan::{Direction, Plan, Report, What};
+use crate::product::checkpoint::undo::Target;
 use crate::product::error::Error;
 
 impl Agent {
-    /// What taking back the last turn would do, or restoring what was taken back last.
+    /// What taking back the last turn would do, or restoring what was taken back last. May look at many files.
     ///
     /// # Errors
     ///
     /// That there is nothing to take back or restore, in one line for people.
-    pub fn undo_plan(&self, _what: What, _direction: Direction) -> Result<Plan, Error> {
-        Err(Error::failed("nothing to undo"))
+    pub fn undo_plan(&self, what: What, direction: Direction) -> Result<Plan, Error> {
+        self.target()?.plan(what, direction)
     }
 
     /// What it would take to bring the files back to before what the message with this id asked for.
@@ -21,8 +22,8 @@ impl Agent {
     /// # Errors
     ///
     /// That no file was changed since.
-    pub fn rollback_plan(&self, _entry_id: u64) -> Result<Plan, Error> {
-        Err(Error::failed("nothing to undo"))
+    pub fn rollback_plan(&self, entry_id: u64) -> Result<Plan, Error> {
+        self.target()?.plan_back_to(entry_id)
     }
 
     /// Does what a plan says: files first, then the conversation's place in the session.
@@ -33,7 +34,17 @@ impl Agent {
     ///
     /// That nothing could be done at all. What could not be done of one file is in the report.
     pub fn apply_plan(&mut self, plan: Plan) -> Result<Report, Error> {
-        let Plan { direction, files, chat, .. } = plan;
-        Ok(Report { direction, files, chat })
+        let report = self.target()?.apply(plan)?;
+        if let Some(chat) = report.chat {
+            self.session.append_leaf(chat.target_id, chat.undone_id)?;
+        }
+        Ok(report)
+    }
+
+    fn target(&self) -> Result<Target<'_>, Error> {
+        let Some(checkpoints) = &self.checkpoints else {
+            return Err(Error::failed("this session is not kept, and nothing of it can be taken back"));
+        };
+        Ok(Target { depot: checkpoints.depot(), session: self.session.id(), file: self.session.path() })
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::base::jsonl::{BUFFER_BYTES, Picker, Reader, Span};
+use crate::base::jsonl::{BUFFER_BYTES, Picker, Reader};
 use crate::base::text::cut;
 use crate::product::session::entry::{Content, Kind, Link, MessageLine, Role};
 use crate::product::session::tree::{NodeKind, Tree};
@@ -34,7 +34,7 @@ pub struct Said {
     pub id: u64,
     /// What it follows.
     pub parent_id: Option<u64>,
-    span: Span,
+    offset: u64,
 }
 
 /// The facts of a line.
@@ -61,7 +61,7 @@ impl Chat {
         let mut reader = Reader::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), 0);
         let (mut tree, mut lines, mut undone) = (Tree::default(), Vec::new(), Vec::new());
         while let Some(record) = reader.read::<Facts>()? {
-            let (span, facts) = (record.span, record.value);
+            let (offset, facts) = (record.offset, record.value);
             let node = match facts.kind {
                 Kind::Message => NodeKind::Message,
                 Kind::Summary => NodeKind::Summary { first_kept: facts.first_kept_id },
@@ -98,13 +98,13 @@ impl Chat {
                 undone.clear();
             }
             tree.add(facts.id, facts.parent_id, node);
-            lines.push((span, is_said));
+            lines.push((offset, is_said));
         }
         let line = tree.path();
         let before = std::iter::once(None).chain(line.iter().map(|number| tree.id(*number)));
         let said = line.iter().zip(before).filter_map(|(number, parent_id)| {
-            let (span, is_said) = lines.get(*number)?;
-            is_said.then_some(Said { id: tree.id(*number)?, parent_id, span: *span })
+            let (offset, is_said) = lines.get(*number)?;
+            is_said.then_some(Said { id: tree.id(*number)?, parent_id, offset: *offset })
         });
         Ok(Self { leaf_id: tree.leaf_id(), said: said.collect(), undone })
     }
@@ -114,7 +114,7 @@ impl Said {
     /// Its beginning.
     pub fn title(&self, path: &Path) -> Option<String> {
         let file = File::open(path).ok()?;
-        let line: MessageLine = serde_json::from_slice(Picker::new(&file).ok()?.pick(self.span).ok()?).ok()?;
+        let line: MessageLine = Picker::new(&file).ok()?.pick(self.offset).ok()??;
         // What stands before the last text is context that the agent put there.
         let text = line.content.iter().rev().find_map(|part| match part {
             Content::Text { text, .. } => text.as_deref(),

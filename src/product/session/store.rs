@@ -260,6 +260,15 @@ impl Store {
         Ok(Opened { session, messages, stale, handled, grant, model, notices })
     }
 
+    /// The file of a session; `None` where the newest one is wanted and there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it does not exist, or is not the only one meant.
+    pub fn locate(&self, selector: &Selector, cwd: &Path) -> Result<Option<PathBuf>, Error> {
+        self.find(selector, cwd)
+    }
+
     /// Whether `selector` means the session of that file.
     pub fn is(&self, selector: &Selector, cwd: &Path, file: &Path) -> bool {
         let found = self.find(selector, cwd).ok().flatten();
