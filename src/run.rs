@@ -12,7 +12,7 @@ use crate::base::env::Env;
 use crate::base::file_size;
 use crate::base::panic;
 use crate::base::text::mask::Mask;
-use crate::cli::command::{AuthAction, Command, ConfigAction, ExportFormat, ImportFrom, SessionsAction};
+use crate::cli::command::{AuthAction, Command, ConfigAction, ExportFormat, ImportFrom, SessionsAction, UndoArgs};
 use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
 use crate::cli::{Cli, Color, OutputFormat, Stdin, Task};
 use crate::front::command::config::Action;
@@ -20,6 +20,7 @@ use crate::front::command::sessions::export::Export;
 use crate::front::command::sessions::import::Import;
 use crate::front::command::sessions::search::Search;
 use crate::front::command::sessions::{Scope, Sure};
+use crate::front::command::undo::Consent;
 use crate::front::command::{self, Form};
 use crate::front::out::{Colour, Out};
 use crate::front::print::one_shot::{Asked, Goal};
@@ -34,6 +35,7 @@ use crate::product::agent::attach;
 use crate::product::agent::report::{Interruption, Report};
 use crate::product::app::{self, Parts, Which};
 use crate::product::auth::secret::Secret;
+use crate::product::checkpoint::plan::{Direction, What};
 use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
@@ -126,6 +128,8 @@ fn dispatch(
         Some(Command::Demo { keep, .. }) => {
             show_demo(keep.as_deref(), colour(cli.task.output.color), style, &env, clock, stop, out)
         }
+        Some(Command::Undo(args)) => undo(Direction::Undo, args, &cli.task, &env, clock, out),
+        Some(Command::Redo(args)) => undo(Direction::Redo, args, &cli.task, &env, clock, out),
         Some(Command::Sessions { action }) => sessions(action, &flags, &env, clock, out),
         Some(Command::Config { action }) => {
             out.both(|stdout, stderr| command::config::run(&config_action(action), &env, &flags, stdout, stderr))
@@ -139,12 +143,7 @@ fn dispatch(
             let scope = if all { listing::Scope::All } else { listing::Scope::Usable };
             models(&listing::listing(&loaded, &env, Servers::Asked, scope), &pattern, form(json), out)
         }
-        Some(Command::Tools { json }) => {
-            let loaded = config::load(&env, &flags)?;
-            let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-            let tools = app::toolbox(&loaded, &env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
-            out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
-        }
+        Some(Command::Tools { json }) => tools(json, &env, &flags, out),
         Some(Command::Auth { action }) => {
             let mut ask = |question: &str| command::auth::from_person(question, stop);
             out.both(|stdout, stderr| {
@@ -185,6 +184,13 @@ fn doctor(prune: bool, form: Form, env: &Env, flags: &Flags, stop: &Stop, out: &
             command::doctor::run(env, flags, terminal, form, stop.cancel(), stdout, stderr)
         }
     })
+}
+
+fn tools(json: bool, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
+    let loaded = config::load(env, flags)?;
+    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
+    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
+    out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
 }
 
 fn models(found: &listing::Listing, pattern: &[String], form: Form, out: &mut Out<'_>) -> Result<u8, Error> {
@@ -234,6 +240,38 @@ fn task(
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal })?;
     let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
     one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
+}
+
+/// Takes back or restores; a person on a terminal is asked first.
+fn undo(
+    direction: Direction,
+    args: UndoArgs,
+    task: &Task,
+    env: &Env,
+    clock: Clock,
+    out: &mut Out<'_>,
+) -> Result<u8, Error> {
+    let UndoArgs { files, chat, dry_run, yes, id } = args;
+    let what = match (files, chat) {
+        (true, false) => What::Files,
+        (false, true) => What::Chat,
+        (true, true) | (false, false) => What::Both,
+    };
+    let consent = match (dry_run, yes || !on_terminal()) {
+        (true, _) => Consent::Withheld,
+        (false, true) => Consent::Given,
+        (false, false) => Consent::Asked,
+    };
+    let wanted = command::undo::Wanted {
+        direction,
+        what,
+        selector: id.map_or(Selector::Newest, |id| Selector::parse(&id, &env.cwd)),
+        consent,
+        is_coloured: colour(task.output.color).holds(env, rustix::termios::isatty(rustix::stdio::stdout())),
+    };
+    let data_dir = Paths::new(env).data_dir;
+    let mut input = BufReader::new(io::stdin());
+    out.both(|stdout, _| command::undo::run(&wanted, &data_dir, env, clock, &mut input, stdout))
 }
 
 /// The session that a task belongs to.

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::OutputFormat;
 
@@ -56,6 +56,20 @@ const IMPORT_HELP: &str = "\
 Each becomes a new session of the folder it worked in. What has no counterpart here is counted and left out, and so are
 grants and the seals of providers. What was imported before is passed over.";
 
+const UNDO_HELP: &str = "\
+Without --files or --chat both: the files are as before the turn, and the conversation goes on before it. What you have
+changed since stays: it is merged, or the file is left alone and named. Done again, it takes back the turn before.
+On a terminal the changes are shown and confirmed first.
+
+Exit codes:
+  0 done   1 nothing could be taken back, or the answer was no   2 usage";
+
+const REDO_HELP: &str = "\
+What `agent undo` took back is restored, as long as nothing was said in the session since.
+
+Exit codes:
+  0 done   1 nothing could be restored, or the answer was no   2 usage";
+
 /// Something else than a task.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
@@ -69,6 +83,12 @@ pub enum Command {
         #[arg(hide_default_value = true, hide_possible_values = true)]
         output_format: OutputFormat,
     },
+    /// Take back what the last turn did: to files, the conversation, or both
+    #[command(after_help = UNDO_HELP)]
+    Undo(UndoArgs),
+    /// Restore what was taken back
+    #[command(after_help = REDO_HELP)]
+    Redo(UndoArgs),
     /// List, show, search, name, delete, export and import past sessions, and add them up
     Sessions {
         /// What to do.
@@ -125,6 +145,26 @@ pub enum Command {
         /// For this shell
         shell: clap_complete::Shell,
     },
+}
+
+/// What is taken back or restored.
+#[derive(Clone, Debug, Args)]
+pub struct UndoArgs {
+    /// Files alone
+    #[arg(long)]
+    pub files: bool,
+    /// The conversation alone
+    #[arg(long)]
+    pub chat: bool,
+    /// Only show what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// The session, by its id or the beginning of it; the newest of this folder unless named
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
 }
 
 /// What to do with sessions.

@@ -34,6 +34,13 @@ pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
     if !is_task && RESERVED.contains(&first) {
         return Err(not_built(first));
     }
+    if let (true, "undo" | "redo", [_, _, option, ..]) = (is_task, first, words.as_slice())
+        && option.to_str().is_some_and(|option| option == "--session" || option.starts_with("--session="))
+    {
+        // Nobody means to pay a model for it.
+        return Err(Error::usage("with --session no word is a command")
+            .hint(format!("`agent {first} ID` does it in that session")));
+    }
     let read = if is_task {
         TaskOnly::try_parse_from(words).map(|TaskOnly { task }| Cli { task, command: None })
     } else {
@@ -195,21 +202,8 @@ fn asks_for_task(words: &[OsString]) -> bool {
 }
 
 /// Commands that a later version brings: their names are never sent to a model as a task.
-const RESERVED: [&str; 13] = [
-    "undo",
-    "redo",
-    "jobs",
-    "serve",
-    "acp",
-    "skills",
-    "chains",
-    "plugins",
-    "mcp",
-    "mcp-serve",
-    "batch",
-    "permissions",
-    "init",
-];
+const RESERVED: [&str; 11] =
+    ["jobs", "serve", "acp", "skills", "chains", "plugins", "mcp", "mcp-serve", "batch", "permissions", "init"];
 
 fn not_built(word: &str) -> Error {
     Error::usage(format!("`agent {word}` is not built yet"))

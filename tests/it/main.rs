@@ -31,4 +31,5 @@ mod support;
 mod terminals;
 mod tidy;
 mod tools;
+mod undo;
 mod wires;

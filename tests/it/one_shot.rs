@@ -456,7 +456,7 @@ fn the_process_ends_with_its_answer() {
 fn names_of_commands_to_come_are_no_tasks() {
     let host = Host::new();
     host.script([]);
-    for words in [&["undo"] as &[&str], &["serve", "--listen", "x"]] {
+    for words in [&["jobs"] as &[&str], &["serve", "--listen", "x"]] {
         host.agent(words).run().exits(2).says(&["not built yet", "hint: "]);
     }
     host.agent(&["serv"]).run().exits(2).says(&["agent serve"]);

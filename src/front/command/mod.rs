@@ -11,6 +11,7 @@ pub mod sessions;
 pub mod slash;
 pub mod tools;
 pub mod trust;
+pub mod undo;
 
 use std::io::{self, BufRead};
 

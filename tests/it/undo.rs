@@ -1,0 +1,157 @@
+//! Taking back what turns did, from the command line.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Host, Role, call, say};
+
+/// A session with one turn, in which a command changed one file and made another.
+fn changed() -> Host {
+    let host = Host::new();
+    host.file("f.txt", "before\n");
+    host.file("mine.txt", "mine\n");
+    let line = json!({"command": "echo after > f.txt; echo new > g.txt"});
+    host.script([call("execute_bash", line), say("changed")]);
+    host.task("change it").run().ok();
+    host
+}
+
+#[test]
+fn files_go_back_and_forth_and_the_users_own_stay() {
+    let host = changed();
+    host.file("mine.txt", "mine, later\n");
+    let run = host.agent(&["undo", "--files"]).run().ok();
+    let expected = "undo: change it\n--- f.txt\n+++ f.txt\n@@ -1 +1 @@\n-after\n+before\n--- g.txt\n+++ g.txt\n@@ -1 +0,0 @@\n-new\n\
+                    restored    f.txt\nremoved     g.txt\n2 files: 1 restored, 1 removed\n";
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), (expected, ""));
+    assert_eq!((host.read("f.txt").as_str(), host.exists("g.txt")), ("before\n", false));
+    assert_eq!(host.read("mine.txt"), "mine, later\n");
+    host.agent(&["undo", "--files"]).run().is(1, "", &["error: no turn of this session changed files"]);
+    host.agent(&["redo"]).run().ok();
+    assert_eq!((host.read("f.txt").as_str(), host.read("g.txt").as_str()), ("after\n", "new\n"));
+    host.agent(&["redo"]).run().is(1, "", &["error: there is nothing to redo"]);
+    host.script([say("on we go")]);
+    host.print("on").with(&["-c"]).run().ok();
+    assert!(host.request(2).said(Role::User).join("\n").contains("change it"));
+}
+
+#[test]
+fn a_checkpoint_belongs_to_what_was_asked() {
+    let host = changed();
+    let session = fs::read_to_string(host.session().path).unwrap();
+    let lines: Vec<Value> = session.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let checkpoints: Vec<_> = lines.iter().filter(|line| line["type"] == "checkpoint").collect();
+    assert_eq!(checkpoints.len(), 1);
+    assert_eq!(checkpoints[0]["entry_id"], 1);
+    assert!(checkpoints[0]["id"].is_u64() && checkpoints[0]["ref"].is_string(), "{checkpoints:?}");
+    assert!(host.data_dir().join("checkpoints").join(host.session().id()).join("journal.jsonl").exists());
+    assert_eq!(host.open_to_others(), Vec::<std::path::PathBuf>::new());
+    host.script([call("execute_bash", json!({"command": "echo x > h.txt"})), say("changed")]);
+    host.task("on").with(&["--no-session"]).run().ok();
+    let folders = fs::read_dir(host.data_dir().join("checkpoints")).unwrap().map(Result::unwrap);
+    assert_eq!(folders.filter(|folder| folder.path().join("journal.jsonl").exists()).count(), 1);
+}
+
+#[test]
+fn the_conversation_goes_back_alone_or_with_the_files() {
+    let host = changed();
+    host.script([say("hello")]);
+    let run = host.agent(&["undo", "--chat"]).run().ok();
+    assert_eq!(run.stdout, "undo: change it\nthe conversation goes on before that turn\n");
+    assert_eq!(host.read("f.txt"), "after\n");
+    host.agent(&["redo", "--chat"]).run().ok();
+    host.agent(&["undo"]).run().ok();
+    assert_eq!(host.read("f.txt"), "before\n");
+    host.agent(&["redo"]).run().ok();
+    assert_eq!(host.read("f.txt"), "after\n");
+    host.agent(&["undo"]).run().ok();
+    host.print("hello").with(&["-c"]).run().ok();
+    let said = host.request(2).said(Role::User).join("\n");
+    assert!(said.contains("hello") && !said.contains("change it"), "{said}");
+    assert!(host.session().texts("user").join("\n").contains("change it"), "nothing is deleted");
+    // Something was said: there is no way forward any more.
+    for what in ["--files", "--chat"] {
+        host.agent(&["redo", what]).run().exits(1);
+    }
+}
+
+#[test]
+fn what_would_be_done_can_be_looked_at() {
+    let host = changed();
+    let run = host.agent(&["undo", "--dry-run", "--color", "always"]).run().ok();
+    assert!(run.stdout.contains("\x1b[31m-after\x1b[0m\n\x1b[32m+before\x1b[0m\n"), "{}", run.stdout);
+    assert_eq!(host.read("f.txt"), "after\n");
+    let id = host.session().id();
+    host.agent(&["undo", "--files", &id[..18]]).run().ok();
+    assert_eq!(host.read("f.txt"), "before\n");
+    host.agent(&["undo", "--session", &id])
+        .run()
+        .exits(2)
+        .says(&["with --session no word is a command", "agent undo ID"]);
+    host.agent(&["undo", "nope"]).run().exits(2).says(&["no session has the id"]);
+    let help = host.agent(&["--help"]).run().ok().stdout;
+    assert!(help.contains("undo ") && help.contains("redo "), "{help}");
+}
+
+#[test]
+fn where_there_is_nothing_it_says_so() {
+    let host = Host::new();
+    host.agent(&["undo"]).run().is(1, "", &["error: there is no session of this directory"]);
+    host.script([say("hello")]);
+    host.print("hi").run().ok();
+    host.agent(&["undo", "--files"]).run().is(1, "", &["error: no turn of this session changed files"]);
+    assert!(!host.data_dir().join("checkpoints").exists());
+    host.agent(&["undo"]).run().ok();
+    host.agent(&["undo"]).run().is(1, "", &["error: there is nothing to undo"]);
+}
+
+#[test]
+fn a_file_that_was_changed_since_is_left_alone() {
+    let host = changed();
+    host.file("f.txt", "mine by now\n");
+    let run = host.agent(&["undo", "--files"]).run().ok();
+    assert!(run.stdout.contains("left alone  f.txt: it was changed in the same lines since\n"), "{}", run.stdout);
+    assert!(run.stdout.ends_with("1 file: 1 removed; 1 left alone\n"), "{}", run.stdout);
+    assert_eq!(host.read("f.txt"), "mine by now\n");
+}
+
+#[test]
+fn a_session_that_is_open_elsewhere_keeps_its_conversation() {
+    let host = changed();
+    let session = fs::File::open(host.session().path).unwrap();
+    rustix::fs::flock(&session, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    host.agent(&["undo"]).run().exits(1).says(&["open in another process", "--files"]);
+    assert_eq!(host.read("f.txt"), "after\n");
+    host.agent(&["undo", "--files"]).run().ok();
+    assert_eq!(host.read("f.txt"), "before\n");
+    assert_eq!(host.sessions().len(), 1, "no copy was made");
+}
+
+#[test]
+fn a_turn_that_was_killed_is_taken_back() {
+    let host = Host::new();
+    host.file("f.txt", "before\n");
+    host.script([call("execute_bash", json!({"command": "echo after > f.txt; echo x > g.txt; sleep 60"}))]);
+    let running = host.task("change it").start();
+    host.wait_process("sleep 60");
+    running.signal(Signal::KILL);
+    running.wait();
+    assert_eq!(host.read("f.txt"), "after\n");
+    let run = host.agent(&["undo", "--files"]).run().ok();
+    assert!(run.stdout.contains("The turn was cut off"), "{}", run.stdout);
+    assert_eq!((host.read("f.txt").as_str(), host.exists("g.txt")), ("before\n", false));
+}
+
+#[test]
+fn a_person_is_asked_first() {
+    for (answer, code, content) in [("n\r", 1, "after\n"), ("y\r", 0, "before\n")] {
+        let host = changed();
+        let mut pty = host.agent(&["undo"]).pty(80, 24);
+        pty.wait_for("Take this back? [y/N]");
+        pty.send(answer);
+        assert_eq!(pty.exit_code(), code);
+        assert_eq!(host.read("f.txt"), content);
+    }
+}
