@@ -166,6 +166,11 @@ impl Log {
         self.unsynced.push(Arc::new(kept));
     }
 
+    /// Whether nothing waits to be written to a file that is there.
+    pub fn is_written(&self) -> bool {
+        self.backlog.is_empty() || !matches!(self.place, Place::Open(_))
+    }
+
     /// Appends a record, given without its line break.
     ///
     /// # Errors
@@ -195,6 +200,18 @@ impl Log {
                 Ok(())
             }
             Place::Open(_) => self.append(record),
+        }
+    }
+
+    /// Makes the file of a copy now, although nothing was said in it yet.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made; it is tried again with the first record.
+    pub fn make_copy(&mut self) -> io::Result<()> {
+        match &self.place {
+            Place::Unborn(Birth { copy: Some(_), .. }) => self.flush(),
+            Place::Unborn(Birth { copy: None, .. }) | Place::Memory { .. } | Place::Open(_) => Ok(()),
         }
     }
 

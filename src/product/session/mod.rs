@@ -1,10 +1,10 @@
 //! Sessions: what was said, kept on disk as it is said, found again, and gone on with.
 //!
 //! A [`store::Store`] finds and makes [`Session`]s; a [`Session`] appends. [`entry`] is the format, [`convert`] translates,
-//! [`tree`] resolves branches, [`load`] reads (`skim` most of it), [`log`] writes, [`blob`] keeps what is too long for a
-//! line (`named` says what is needed), `fork` copies, `adopt` writes what was kept elsewhere, [`spent`] adds up what answers
-//! cost, and [`recording`] turns a session into answers for a replay. Nothing here decides what is said, allowed, or sent
-//! to a model.
+//! [`tree`] resolves branches, [`outline`] shows them, [`load`] reads (`skim` most of it), [`log`] writes, [`blob`] keeps
+//! what is too long for a line (`named` says what is needed), `fork` copies, `adopt` writes what was kept elsewhere,
+//! [`spent`] adds up what answers cost, and [`recording`] turns a session into answers for a replay. Nothing here decides
+//! what is said, allowed, or sent to a model.
 //!
 //! The [`shelf`] is for people who look for a session: [`list`] finds files, [`look`] looks into one, `index` remembers what
 //! was seen, [`search`] finds words, [`title`] and [`picks`] put it into words, a [`preview`] shows more of one, [`notes`]
@@ -23,6 +23,7 @@ pub mod look;
 pub mod name;
 mod named;
 pub mod notes;
+pub mod outline;
 pub mod picks;
 pub mod preview;
 pub mod recording;
@@ -320,6 +321,20 @@ impl Session {
     /// The ids of the pictures that are not sent again.
     pub fn refused(&self) -> impl Iterator<Item = &String> {
         self.refused.iter()
+    }
+
+    /// Whether everything that was appended is in the file, or is to be in none.
+    pub fn is_written(&self) -> bool {
+        self.log.is_written()
+    }
+
+    /// Makes the file of a copy now, although nothing was said in it yet: it can be looked at then.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made; it is tried again with the first message.
+    pub fn make_copy(&mut self) -> Result<(), Error> {
+        self.log.make_copy().map_err(|error| self.unwritten(error))
     }
 
     /// Brings to the disk what was appended: at once by [`Sync::run`], or beside on another thread.
