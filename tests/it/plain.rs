@@ -144,3 +144,30 @@ fn without_anybody_to_ask_a_first_start_says_how_to_go_on() {
     }
     host.agent(&["-p", "hi"]).run().is(4, "", &["error: there is no model to ask", "hint:", "agent demo"]);
 }
+
+#[test]
+fn the_tree_is_a_list_and_a_number_leads_there() {
+    let host = Host::new();
+    host.server.allow_changed_prefix();
+    host.script([say("answer one"), say("answer two"), say("answer three")]);
+    let pty = chat(host.agent(&[]));
+    pty.line("question one");
+    pty.wait_for("answer one\n>");
+    pty.line("question two");
+    pty.wait_for("answer two\n>");
+    pty.line("/tree");
+    pty.wait_for("  3  > question two");
+    pty.line("/tree 3");
+    pty.wait_for("2 messages left behind");
+    pty.wait_for("Not sent: question two\n>");
+    pty.line("another question");
+    pty.wait_for("answer three\n>");
+    assert!(!host.request(2).mentions("question two"));
+    pty.line("/tree");
+    pty.wait_for("|- > question two");
+    pty.line("/fork 3");
+    pty.wait_for("This is a copy of session");
+    pty.wait_idle(QUIET);
+    pty.keys(&["ctrl-d"]);
+    left(pty, 0);
+}

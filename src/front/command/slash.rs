@@ -63,6 +63,20 @@ pub enum Action {
     Resume,
     /// List the sessions of this directory.
     Sessions,
+    /// Look at all branches of the session, and go on from anywhere in it.
+    Tree,
+    /// Go on in a copy of the session.
+    Fork,
+    /// Give the session a name.
+    Name,
+    /// Put a note on the last answer.
+    Label,
+    /// Take back what the last turn did.
+    Undo,
+    /// Restore what was taken back.
+    Redo,
+    /// Write the conversation to a file.
+    Export,
     /// Choose who answers.
     Model,
     /// Show what the model is sent, and what takes how much.
@@ -95,6 +109,13 @@ pub const COMMANDS: &[Slash] = &[
     command("new", Arguments::None, "begin a new session", Action::New),
     command("resume", Arguments::Sessions, "go on with an earlier session", Action::Resume),
     command("sessions", Arguments::None, "list the sessions of this directory", Action::Sessions),
+    command("tree", ENTRY, "all branches; go on from anywhere", Action::Tree),
+    command("fork", ENTRY, "go on in a copy of this session", Action::Fork),
+    command("name", Arguments::Text { hint: "text" }, "give this session a name", Action::Name),
+    command("label", Arguments::Text { hint: "text" }, "put a label on the last answer", Action::Label),
+    command("undo", WHAT, "take back the last turn: files, conversation", Action::Undo),
+    command("redo", WHAT, "restore what was taken back", Action::Redo),
+    command("export", Arguments::Text { hint: "file" }, "write the conversation to a file", Action::Export),
     command("model", Arguments::Models, "choose who answers", Action::Model),
     command("effort", EFFORT, "how hard the model thinks", Action::Effort),
     command("permissions", GRANT, "what is done without asking", Action::Permissions),
@@ -117,6 +138,10 @@ const EFFORT: Arguments = Arguments::Words { hint: "level", words: &["off", "min
 const GRANT: Arguments = Arguments::Words { hint: "mode", words: &["all", "write", "safe", "none", "ask"] };
 /// What the summary is to heed.
 const COMPACT: Arguments = Arguments::Text { hint: "instructions" };
+/// A message, by its number in the tree.
+const ENTRY: Arguments = Arguments::Text { hint: "id" };
+/// What is taken back or restored.
+const WHAT: Arguments = Arguments::Words { hint: "what", words: &["both", "files", "chat"] };
 /// The whole request, word for word.
 const CONTEXT: Arguments = Arguments::Words { hint: "all", words: &["all"] };
 /// How much of what somebody typed an error repeats.

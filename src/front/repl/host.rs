@@ -119,7 +119,10 @@ impl Host {
             }
             Cmd::Remember(draft) => self.job(Job::Remember(draft)),
             Cmd::KeepDraft(draft) => self.job(Job::KeepDraft(draft)),
-            Cmd::ListSessions => self.job(Job::ListSessions),
+            Cmd::ListSessions(reach) => self.job(Job::ListSessions(reach)),
+            Cmd::Preview(id) => self.job(Job::Preview(id)),
+            Cmd::Rename { id, name, reach } => self.job(Job::Rename { id, name, reach }),
+            Cmd::Remove { id, reach } => self.job(Job::Remove { id, reach }),
             Cmd::ListModels => self.job(Job::ListModels),
             Cmd::Change(spec) => self.change(spec, state),
             Cmd::AddUp(id) => self.job(Job::AddUp(id)),

@@ -8,6 +8,7 @@ use std::sync::mpsc::Receiver;
 
 use crate::base::panic::caught;
 use crate::base::text::mask::Mask;
+use crate::base::text::visible;
 use crate::front::term::mailbox::Sender;
 use crate::product::auth::secret::Secret;
 use crate::product::error::Error;
@@ -16,11 +17,12 @@ use crate::product::history::drafts::{Drafts, Piece as Kept};
 use crate::product::history::{self, History};
 use crate::product::provider::key::known_secrets;
 use crate::product::session::picks::picks;
+use crate::product::session::shelf::Meant;
 use crate::product::session::spent::Spent;
 use crate::product::session::store::Store;
 
 use super::editor::draft::{Draft, Piece};
-use super::message::{Msg, News, Report};
+use super::message::{Msg, News, Reach, Report};
 use super::models;
 use super::pictures;
 use super::report;
@@ -34,8 +36,26 @@ pub enum Job {
     Remember(Draft),
     /// Keep what has been written so far.
     KeepDraft(Draft),
-    /// List the sessions of this directory.
-    ListSessions,
+    /// List sessions.
+    ListSessions(Reach),
+    /// See what the session with this id was about.
+    Preview(String),
+    /// Call a session by another name, and list them anew.
+    Rename {
+        /// Its id.
+        id: String,
+        /// The name.
+        name: String,
+        /// Which are listed.
+        reach: Reach,
+    },
+    /// Take a session away, and list them anew.
+    Remove {
+        /// Its id.
+        id: String,
+        /// Which are listed.
+        reach: Reach,
+    },
     /// List the models that can be used.
     ListModels,
     /// Add up what answers took: in the session of this id, and today.
@@ -105,6 +125,18 @@ impl Keeper<'_> {
         }
     }
 
+    fn store(&self) -> Store {
+        Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock)
+    }
+
+    fn list(&self, reach: Reach, now: i64) {
+        let listed = match reach {
+            Reach::Here => self.store().list(&self.setup.env.cwd),
+            Reach::Everywhere => self.store().list_all(),
+        };
+        let _ = self.news.send(Msg::Sessions { picks: picks(&listed.infos, now), reach });
+    }
+
     fn carry_out(&mut self, job: Job) {
         let now = self.setup.clock.now_ms();
         match job {
@@ -118,17 +150,32 @@ impl Keeper<'_> {
                     self.complain(error);
                 }
             }
-            Job::ListSessions => {
-                let store = Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock);
-                let picks = picks(&store.list(&self.setup.env.cwd).infos, now);
-                let _ = self.news.send(Msg::Sessions(picks));
+            Job::ListSessions(reach) => self.list(reach, now),
+            Job::Preview(id) => {
+                let preview = self.store().preview(&id).ok().map(Box::new);
+                let _ = self.news.send(Msg::Preview { id, preview });
+            }
+            Job::Rename { id, name, reach } => {
+                if let Err(error) = self.store().rename(&id, &name) {
+                    self.tell(News::Refused(error));
+                }
+                self.list(reach, now);
+            }
+            Job::Remove { id, reach } => {
+                match self.store().remove(&id) {
+                    Ok(Meant { title, .. }) => {
+                        self.tell(News::Noted(format!("The session {} is gone for good.", visible::line(&title))));
+                    }
+                    Err(error) => self.tell(News::Refused(error)),
+                }
+                self.list(reach, now);
             }
             Job::ListModels => {
                 let offered = models::offered(&self.setup.loaded, &self.setup.env);
                 let _ = self.news.send(Msg::Models(offered));
             }
             Job::AddUp(id) => {
-                let store = Store::new(&self.setup.loaded.paths.data_dir, self.setup.clock);
+                let store = self.store();
                 let session = id.map_or_else(Spent::default, |id| store.spent(&id));
                 let _ = self.news.send(Msg::Spent { session, today: store.spent_today() });
             }

@@ -15,10 +15,13 @@ use crate::model::ModelInfo;
 use crate::model::message::Message;
 use crate::model::request::Effort;
 use crate::product::agent::report::Interruption;
+use crate::product::checkpoint::plan::{Direction, FileChange, Plan, What};
 use crate::product::error::Error;
 use crate::product::permission::{Answer, Grant, Question, Rights};
 use crate::product::provider::Choice;
+use crate::product::session::outline::Outline;
 use crate::product::session::picks::Pick;
+use crate::product::session::preview::Preview;
 use crate::product::session::spent::Spent;
 use crate::product::session::store::Selector;
 use crate::product::tool::workspace::Workspace;
@@ -67,7 +70,19 @@ pub enum Msg {
         draft: Draft,
     },
     /// The sessions to choose from.
-    Sessions(Vec<Pick>),
+    Sessions {
+        /// The sessions.
+        picks: Vec<Pick>,
+        /// Which they are.
+        reach: Reach,
+    },
+    /// What a session was about, for somebody who chooses; `None` where it cannot be read.
+    Preview {
+        /// Its id.
+        id: String,
+        /// What it was about.
+        preview: Option<Box<Preview>>,
+    },
     /// The models to choose from.
     Models(Vec<Offered>),
     /// What answers took, as the disk knows it.
@@ -146,6 +161,21 @@ pub enum News {
     },
     /// The task is over.
     Finished(Box<Finished>),
+    /// The tree of the open session.
+    Outlined {
+        /// The tree.
+        outline: Box<Outline>,
+        /// The time, in milliseconds since 1970.
+        now: i64,
+        /// What it is for.
+        wanted: Wanted,
+    },
+    /// What taking a turn back, or restoring it, would do.
+    Planned(Box<Plan>),
+    /// Files were taken back or restored; the conversation stays where it is.
+    Undone(Vec<FileChange>),
+    /// Something was done that was asked for; a sentence.
+    Noted(String),
     /// Another model answers from now on; while something runs, from the next request on.
     Switched {
         /// What is known of it.
@@ -190,9 +220,64 @@ pub enum Report {
     Models,
 }
 
+/// What the tree of a session is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// To be shown.
+    Tree,
+    /// To be shown on a terminal without a screen.
+    Lines,
+    /// To go back before something that a person said.
+    Rollback,
+    /// To go on at the message with this id.
+    Going(u64),
+    /// To begin a copy up to the message with this id.
+    Forking(u64),
+}
+
+/// A place in the open session to go on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line that the conversation will stand at; nothing is the beginning.
+    pub target: Option<u64>,
+    /// The message of a person that is to be said anew, and becomes a draft.
+    pub again: Option<u64>,
+    /// How many messages are no part of the conversation any more.
+    pub left: usize,
+    /// Whether the conversation up to there was not the present one.
+    pub is_elsewhere: bool,
+}
+
+/// How a session came to be open.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arrival {
+    /// It was begun, or is gone on with.
+    Opened,
+    /// The open one goes on from another place.
+    Moved {
+        /// How many messages are no part of the conversation any more.
+        left: usize,
+        /// What is to be said anew.
+        again: Draft,
+        /// Whether the conversation up to there was not the present one.
+        is_elsewhere: bool,
+        /// What was done to files on the way.
+        files: Vec<FileChange>,
+    },
+    /// It is a copy of the session with this id.
+    Forked {
+        /// The id.
+        of: String,
+        /// What is to be said anew.
+        again: Draft,
+    },
+}
+
 /// A session that is open.
 #[derive(Debug)]
 pub struct Opened {
+    /// How that came.
+    pub arrival: Arrival,
     /// Its id.
     pub id: String,
     /// Whether it is kept.
@@ -275,6 +360,27 @@ pub enum Order {
     Effort(Effort),
     /// Report something about the open session.
     Tell(Report),
+    /// Read the tree of the open session.
+    Outline(Wanted),
+    /// Go on from another place of the open session.
+    Go(Place),
+    /// Go on in a copy of the open session; up to this place, if one is named.
+    Fork(Option<Place>),
+    /// Call the open session so; without a name, tell what it is called.
+    Name(Option<String>),
+    /// Put a note on a message of the open session, or on its last one; an empty one takes it away.
+    Label {
+        /// The message.
+        target: Option<u64>,
+        /// The note.
+        label: String,
+    },
+    /// Find out what taking a turn back, or restoring it, would do.
+    PlanUndo(What, Direction),
+    /// Do what a plan says.
+    CarryOut(Box<Plan>),
+    /// Write the open session to this file; nothing is a file of its own name in the working directory.
+    Export(Option<String>),
 }
 
 /// Who asks for the clipboard.
@@ -293,6 +399,16 @@ pub enum Session {
     New,
     /// One that is there.
     Stored(Selector),
+}
+
+/// Which sessions are chosen from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Those of this directory.
+    #[default]
+    Here,
+    /// Those of all directories.
+    Everywhere,
 }
 
 /// Something to be done about what happened, in the order of the list it comes in.
@@ -349,7 +465,25 @@ pub enum Cmd {
     /// Paint everything anew.
     Redraw,
     /// Ask the disk for the sessions to choose from.
-    ListSessions,
+    ListSessions(Reach),
+    /// Ask the disk what the session with this id was about.
+    Preview(String),
+    /// Call a session by another name, and list them anew.
+    Rename {
+        /// Its id.
+        id: String,
+        /// The name.
+        name: String,
+        /// Which are listed.
+        reach: Reach,
+    },
+    /// Take a session away for good, and list them anew.
+    Remove {
+        /// Its id.
+        id: String,
+        /// Which are listed.
+        reach: Reach,
+    },
     /// Ask who can be asked.
     ListModels,
     /// Have this model answer from the running task's next request on.

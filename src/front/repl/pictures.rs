@@ -17,6 +17,7 @@ use crate::product::tool::workspace::Workspace;
 
 use super::editor::draft::{Draft, Picture, Piece};
 use super::message::Named;
+use super::view::transcript;
 use super::worker::Setup;
 
 /// Where files are looked for before a session is open; nothing where the settings are wrong, which is told elsewhere.
@@ -130,6 +131,42 @@ pub fn said(draft: &Draft, workspace: &Workspace) -> Said {
     // Wires refuse a text of blanks.
     words.extend(Some(text).filter(|text| !text.trim().is_empty()).map(Part::Text));
     Said { files, words, problems }
+}
+
+/// What a message of a person said, as a draft: without what the program put before it, with its pictures.
+pub fn again(parts: &[Part]) -> Draft {
+    let mut draft = Draft::default();
+    for (place, part) in parts.iter().enumerate() {
+        let is_before_picture = matches!(parts.get(place + 1), Some(Part::Image(_)));
+        match part {
+            Part::Text(text) => {
+                let text = transcript::own_words(text);
+                // It is named by the picture itself.
+                let label = is_before_picture.then(|| text.rfind("[picture ")).flatten();
+                draft.push(Piece::Typed(text.get(..label.unwrap_or(text.len())).unwrap_or_default().to_owned()));
+            }
+            Part::Image(image) => {
+                let before = place.checked_sub(1).and_then(|before| parts.get(before));
+                let name = before.and_then(|part| match part {
+                    Part::Text(text) => named_last(text),
+                    Part::Image(_) => None,
+                });
+                let (name, size) = name.unwrap_or_else(|| (image.label(), None));
+                draft.push(Piece::Picture(Arc::new(Picture { name, path: None, size, image: Some(image.clone()) })));
+            }
+        }
+    }
+    draft
+}
+
+/// Name and size of the picture that a text names at its end: `[picture 1: shot.png 640×480]`.
+fn named_last(text: &str) -> Option<(String, Option<(u32, u32)>)> {
+    let (_, named) = text.strip_suffix(']')?.rsplit_once("[picture ")?.1.split_once(": ")?;
+    let size = named.rsplit_once(' ').and_then(|(name, size)| {
+        let (columns, rows) = size.split_once('×')?;
+        Some((name.to_owned(), (columns.parse().ok()?, rows.parse().ok()?)))
+    });
+    Some(size.map_or_else(|| (named.to_owned(), None), |(name, size)| (name, Some(size))))
 }
 
 /// What is sent of a picture; one that comes from an earlier run is read again.

@@ -144,7 +144,8 @@ impl Desk {
             | Msg::Signal(_)
             | Msg::Resumed
             | Msg::Edited(_)
-            | Msg::Sessions(_)
+            | Msg::Sessions { .. }
+            | Msg::Preview { .. }
             | Msg::Models(_)
             | Msg::Spent { .. }
             | Msg::Theme { .. }

@@ -36,7 +36,7 @@ use crate::product::session::store::{Selector, Store};
 use crate::product::tool::bash;
 
 use super::editor::draft::Draft;
-use super::message::{Answering, Finished, Msg, News, Opened, Order, Reply, Session};
+use super::message::{Answering, Arrival, Finished, Msg, News, Opened, Order, Reply, Session};
 use super::models;
 use super::pictures::{self, Said};
 use super::report;
@@ -167,6 +167,10 @@ impl Worker<'_> {
     }
 
     fn open(&mut self, which: Which) {
+        self.open_as(which, Arrival::Opened);
+    }
+
+    fn open_as(&mut self, which: Which, arrival: Arrival) {
         match self.assembled(which) {
             Ok(mut assembled) => {
                 if self.desk.is_none() {
@@ -180,7 +184,7 @@ impl Worker<'_> {
                 }
                 self.finish();
                 self.desk = Some(Desk { assembled, shared: Vec::new(), commands: 0 });
-                self.opened();
+                self.opened(arrival);
             }
             Err(error) => self.tell(News::NotOpened(error)),
         }
@@ -214,11 +218,12 @@ impl Worker<'_> {
         app::watched(Parts { loaded, choice, env, clock: *clock, session, journal }, Box::new(ask))
     }
 
-    fn opened(&mut self) {
+    fn opened(&mut self, arrival: Arrival) {
         let Some(desk) = &mut self.desk else { return };
         let Assembled { agent, notices, rights, workspace, .. } = &mut desk.assembled;
         let (Some(rights), Some(start)) = (rights.clone(), self.start.clone()) else { return };
         let opened = Opened {
+            arrival,
             id: agent.session.id().to_owned(),
             kept: agent.session.is_kept(),
             messages: agent.node.history().to_vec(),
@@ -250,6 +255,8 @@ impl Worker<'_> {
 
     fn carry_out(&mut self, order: Order) {
         let is_work = matches!(order, Order::Say { .. } | Order::Compact { .. } | Order::Shell { .. });
+        let opens = matches!(&order, Order::Open(_) | Order::Go(_) | Order::Fork(_))
+            || matches!(&order, Order::CarryOut(plan) if plan.chat.is_some());
         let done = caught(|| match order {
             Order::Say { draft, cancel } => self.say(&draft, &cancel),
             Order::Compact { wishes, cancel } => self.compact(wishes, &cancel),
@@ -272,12 +279,28 @@ impl Worker<'_> {
                 Some(text) => self.tell(News::Told(text)),
                 None => self.tell(News::Refused(no_session())),
             },
+            Order::Outline(wanted) => self.outline(wanted),
+            Order::Go(place) => self.or_not(opens, |worker| worker.go(&place)),
+            Order::Fork(place) => self.or_not(opens, |worker| worker.fork(place.as_ref())),
+            Order::Name(name) => self.or_not(opens, |worker| worker.name(name)),
+            Order::Label { target, label } => self.or_not(opens, |worker| worker.label(target, label)),
+            Order::PlanUndo(what, direction) => self.or_not(opens, |worker| worker.plan(what, direction)),
+            Order::CarryOut(plan) => self.or_not(opens, |worker| worker.apply(*plan)),
+            Order::Export(file) => self.or_not(opens, |worker| worker.export(file.as_deref())),
         });
         if let Err(defect) = done {
-            self.tell(News::Refused(internal(&defect)));
+            let error = internal(&defect);
+            self.tell(if opens { News::NotOpened(error) } else { News::Refused(error) });
             if is_work {
                 self.tell(News::Ran);
             }
+        }
+    }
+
+    /// Does something, or tells why it was not done; `opens`: somebody waits for a session that is opened by it.
+    fn or_not(&mut self, opens: bool, act: impl FnOnce(&mut Self) -> Result<(), Error>) {
+        if let Err(error) = act(self) {
+            self.tell(if opens { News::NotOpened(error) } else { News::Refused(error) });
         }
     }
 
@@ -438,7 +461,7 @@ fn own_call(number: u64, line: &str) -> ToolCall {
     ToolCall { id: format!("!{number}"), name: bash::NAME.to_owned(), input: ToolInput::Object(input) }
 }
 
-mod titles;
-
+mod place;
 #[cfg(test)]
 mod tests;
+mod titles;

@@ -103,3 +103,11 @@ pub(super) struct Step {
     /// The place of its [`FileChange`], if people hear of it.
     pub(super) shown: Option<usize>,
 }
+
+#[cfg(test)]
+impl Plan {
+    /// A plan as it is shown, which does nothing.
+    pub fn shown(direction: Direction, title: Option<String>, files: Vec<FileChange>, chat: Option<ChatMove>) -> Self {
+        Self { direction, title, files, chat, notes: Vec::new(), references: Vec::new(), steps: Vec::new() }
+    }
+}

@@ -19,7 +19,7 @@ use crate::product::error::Error;
 
 use super::blob::Blobs;
 use super::convert;
-use super::entry::{Kind, LabelLine, Link, MessageLine, NameLine, Outline as Links, Role, SummaryLine};
+use super::entry::{Kind, LabelLine, Link, MessageLine, Outline as Links, Role, SummaryLine};
 use super::tree::{NodeKind, Tree};
 
 /// Characters of a message that are kept: more than a row of any screen shows.
@@ -86,21 +86,6 @@ pub fn of(path: &Path, blobs: &Blobs) -> Result<Outline, Error> {
     let mut scan = Scan::new(&find);
     each(path, |links, text| scan.add(links, text))?;
     Ok(scan.outline())
-}
-
-/// What a session is called, if it has a name.
-///
-/// # Errors
-///
-/// When its file cannot be read.
-pub fn name(path: &Path) -> Result<Option<String>, Error> {
-    let mut name = None;
-    each(path, |links, text| {
-        if links.kind == Kind::Name {
-            name = parsed(text).map(|NameLine { name, .. }| name).or(name.take());
-        }
-    })?;
-    Ok(name)
 }
 
 /// The message with this id, whole; `None` where there is none. What is kept outside of the file is looked for in `blobs`.

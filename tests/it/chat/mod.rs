@@ -7,6 +7,7 @@ mod leaving;
 mod looks;
 mod models;
 mod pictures;
+mod places;
 mod steering;
 mod streaming;
 mod titles;

@@ -101,11 +101,19 @@ fn the_help_is_aligned() {
     /new                 begin a new session
     /resume [id]         go on with an earlier session
     /sessions            list the sessions of this directory
+    /tree [id]           all branches; go on from anywhere
+    /fork [id]           go on in a copy of this session
+    /name [text]         give this session a name
+    /label [text]        put a label on the last answer
+    /undo [what]         take back the last turn: files, conversation
+    /redo [what]         restore what was taken back
+    /export [file]       write the conversation to a file
     /model [id]          choose who answers
     /effort [level]      how hard the model thinks
     /permissions [mode]  what is done without asking
     /tools               tools the model can call
     /context [all]       what the model is sent, and what takes how much
+    /compact [instructions]  summarise the beginning of the conversation
     /cost                tokens and money: last turn, session, today
     /copy                copy the last answer as it was written
     /clear               clear the screen; the conversation goes on

@@ -1,11 +1,14 @@
 //! Completion at the prompt: what a word may become, best first, and what a choice does to the draft.
 //!
 //! [`word`] finds the word, [`rank`] compares, [`view`] shows the list; [`picker`] is a list of its own with a line to
-//! search it. All of that is pure. [`index`] finds files, on threads.
+//! search it, [`shelf`] one of sessions, [`tree`] one with branches. All of that is pure. [`index`] finds files, on threads.
 
+pub mod field;
 pub mod index;
 pub mod picker;
 pub mod rank;
+pub mod shelf;
+pub mod tree;
 pub mod view;
 pub mod word;
 

@@ -3,10 +3,10 @@
 //! Stands in the live region in place of the input line. Knows nothing of what is chosen.
 
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::base::text::visible;
-use crate::base::text::width::{cut, tail, width};
+use crate::base::text::width::{cut, width};
+use crate::front::repl::complete::field::{Field, hints};
 use crate::front::repl::complete::rank::{Of, Ranker};
 use crate::front::repl::complete::view::{Keep, margin as margin_of, marked, window};
 use crate::front::repl::key::{Code, Key};
@@ -20,6 +20,8 @@ const MARGIN: usize = 2;
 const LEAST_DETAIL: usize = 12;
 /// Rows that Page Up and Page Down go.
 const PAGE: usize = 10;
+/// With fewer rows no row says what keys do.
+const LEAST_HINTED: usize = 6;
 
 /// Something to choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +41,9 @@ pub struct Item {
 pub struct Picker {
     title: String,
     items: Vec<Item>,
-    query: String,
+    query: Field,
+    /// What keys do, for the last row; nothing where the usual ones are all.
+    hints: &'static [&'static str],
     /// Which items fit the query, best first, by their numbers.
     fitting: Vec<usize>,
     /// A number among those that fit.
@@ -61,7 +65,25 @@ impl Picker {
     /// A list of items, in the order in which they are shown until somebody searches.
     pub fn new(title: impl Into<String>, items: Vec<Item>) -> Self {
         let fitting = (0..items.len()).collect();
-        Self { title: title.into(), items, query: String::new(), fitting, selected: 0 }
+        Self { title: title.into(), items, query: Field::default(), hints: &[], fitting, selected: 0 }
+    }
+
+    /// The same list with a last row that says what keys do.
+    #[must_use]
+    pub fn hinting(mut self, hints: &'static [&'static str]) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// The same list searched for what `other` is searched for, and with the item selected that has the same key.
+    #[must_use]
+    pub fn like(mut self, other: &Self) -> Self {
+        self.query = other.query.clone();
+        self.search();
+        let key = other.selected().and_then(|number| other.items.get(number)).map(|item| item.key.as_str());
+        let same = |number: &usize| self.items.get(*number).map(|item| item.key.as_str()) == key;
+        self.selected = self.fitting.iter().position(same).unwrap_or(0);
+        self
     }
 
     /// The same list with another item selected than the first: what holds at present.
@@ -69,6 +91,14 @@ impl Picker {
     pub fn at(mut self, item: usize) -> Self {
         self.selected = self.fitting.iter().position(|fits| *fits == item).unwrap_or(0);
         self
+    }
+
+    /// Searches for nothing any more, with the same item selected.
+    pub fn search_no_more(&mut self) {
+        let selected = self.selected().unwrap_or(0);
+        self.query = Field::default();
+        self.search();
+        self.selected = selected;
     }
 
     /// The number of the selected item, if any fits.
@@ -79,15 +109,14 @@ impl Picker {
     /// What a key does.
     pub fn key(&mut self, key: Key) -> PickerOutcome {
         let last = self.fitting.len().saturating_sub(1);
-        if let Some(letter) = key.typed() {
-            self.query.push(letter);
+        if self.query.key(key) {
             self.search();
             return PickerOutcome::Open;
         }
         match (key.code, key.mods.ctrl, key.mods.shift) {
             (Code::Enter, _, _) => return self.selected().map_or(PickerOutcome::Open, PickerOutcome::Chosen),
             (Code::Esc, _, _) | (Code::Char('c' | 'g'), true, _) => return PickerOutcome::Closed,
-            (Code::Char('d'), true, _) if self.query.is_empty() => return PickerOutcome::Closed,
+            (Code::Char('d'), true, _) if self.query.text().is_empty() => return PickerOutcome::Closed,
             // Around, since one row further is also how one comes to the other end.
             (Code::Up, _, _) | (Code::Char('p'), true, _) | (Code::Tab, _, true) => {
                 self.selected = self.selected.checked_sub(1).unwrap_or(last);
@@ -99,45 +128,41 @@ impl Picker {
             (Code::PageDown, _, _) => self.selected = (self.selected + PAGE).min(last),
             (Code::Home, _, _) => self.selected = 0,
             (Code::End, _, _) => self.selected = last,
-            (Code::Backspace, false, _) | (Code::Char('h'), true, _) => {
-                let end = self.query.grapheme_indices(true).next_back().map_or(0, |(at, _)| at);
-                self.shorten(end);
-            }
-            (Code::Char('w'), true, _) | (Code::Backspace, true, _) => {
-                let end = self.query.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
-                let end = (end..=self.query.len()).find(|end| self.query.is_char_boundary(*end)).unwrap_or(0);
-                self.shorten(end);
-            }
-            (Code::Char('u'), true, _) => self.shorten(0),
-            (Code::Char(_) | Code::Delete | Code::Insert | Code::Left | Code::Right | Code::Function(_), _, _) => {}
+            (
+                Code::Char(_)
+                | Code::Backspace
+                | Code::Delete
+                | Code::Insert
+                | Code::Left
+                | Code::Right
+                | Code::Function(_),
+                _,
+                _,
+            ) => {}
         }
         PickerOutcome::Open
     }
 
     /// Something was pasted: its first line is searched for.
     pub fn paste(&mut self, text: &str) {
-        self.query.push_str(text.trim_start().lines().next().unwrap_or_default());
-        self.search();
-    }
-
-    fn shorten(&mut self, end: usize) {
-        self.query.truncate(end);
+        self.query.paste(text.trim_start());
         self.search();
     }
 
     fn search(&mut self) {
         self.selected = 0;
-        if self.query.trim().is_empty() {
+        if self.query.is_blank() {
             self.fitting = (0..self.items.len()).collect();
             return;
         }
-        let mut ranker = Ranker::new(&self.query, Of::Words);
+        let query = self.query.text();
+        let mut ranker = Ranker::new(query, Of::Words);
         let mut ranked: Vec<_> = self
             .items
             .iter()
             .enumerate()
             .filter_map(|(number, item)| {
-                let keyed = (item.key.len() > self.query.len()).then(|| item.key.starts_with(&self.query));
+                let keyed = (item.key.len() > query.len()).then(|| item.key.starts_with(query));
                 let score = if keyed == Some(true) { Some(u32::MAX) } else { ranker.score(&searched(item)) };
                 Some((score?, number))
             })
@@ -162,22 +187,15 @@ impl Picker {
             }
             rows.push(Line::from(line));
         }
-        // The caret needs a column behind the text.
-        let query = visible::line(&self.query).replace('\t', " ");
-        let query = tail(&query, inner.saturating_sub(1)).to_owned();
-        let column = (width(&margin) + width(&query)).min(look.width.saturating_sub(1));
         let query_row = rows.len();
-        let query = if query.is_empty() {
-            Span::styled(cut("type to search", inner, ellipsis), look.theme.dim)
-        } else {
-            Span::styled(query, look.theme.person)
-        };
-        rows.push(Line::from(vec![Span::raw(margin.clone()), query]));
-        let room = most.saturating_sub(rows.len());
+        let (query, column) = self.query.row(Span::raw(margin.clone()), "type to search", look);
+        rows.push(query);
+        let hint = (most >= LEAST_HINTED).then(|| hints(self.hints, inner, look)).filter(|hint| !hint.is_empty());
+        let room = most.saturating_sub(rows.len() + usize::from(hint.is_some()));
         let begin = window(self.selected, self.fitting.len(), room.max(1));
         let shown = self.fitting.get(begin..(begin + room).min(self.fitting.len())).unwrap_or_default();
         let items: Vec<_> = shown.iter().filter_map(|number| self.items.get(*number)).collect();
-        let mut ranker = (!self.query.trim().is_empty()).then(|| Ranker::new(&self.query, Of::Words));
+        let mut ranker = (!self.query.is_blank()).then(|| Ranker::new(self.query.text(), Of::Words));
         let label = items.iter().map(|item| width(&visible::line(&item.label))).max().unwrap_or(0);
         for (at, item) in (begin..).zip(items) {
             let matched = ranker.as_mut().map(|ranker| ranker.matched(&searched(item))).unwrap_or_default();
@@ -185,8 +203,9 @@ impl Picker {
         }
         if shown.is_empty() && room > 0 {
             let text = cut("nothing fits", inner, ellipsis);
-            rows.push(Line::from(vec![Span::raw(margin), Span::styled(text, look.theme.dim)]));
+            rows.push(Line::from(vec![Span::raw(margin.clone()), Span::styled(text, look.theme.dim)]));
         }
+        rows.extend(hint.map(|hint| Line::from(vec![Span::raw(margin), Span::styled(hint, look.theme.dim)])));
         rows.truncate(most);
         let caret = (query_row < most).then(|| Caret {
             row: u16::try_from(query_row).unwrap_or(u16::MAX),

@@ -5,8 +5,8 @@
 use ratatui::text::Line;
 
 use crate::base::text::{clean, visible};
-use crate::front::repl::state::State;
 use crate::front::repl::state::paper::Kind;
+use crate::front::repl::state::{Overlay, State};
 use crate::front::repl::view::{Block, ask};
 use crate::kernel::event::Event;
 
@@ -128,6 +128,7 @@ impl Page {
     pub fn prompt(&mut self, state: &State) {
         let wanted = match (&state.asked, &state.task, &state.session) {
             (Some(_), _, _) => Prompt::Answer,
+            _ if matches!(state.overlay, Overlay::Confirm(..)) => Prompt::Answer,
             (None, None, Some(_)) => Prompt::Message,
             (None, Some(_), _) | (None, None, None) => Prompt::None,
         };
@@ -144,6 +145,8 @@ impl Page {
             let words: Vec<&str> = answers.iter().map(|(_, words)| words.as_str()).collect();
             let letters: Vec<String> = answers.iter().map(|(letter, _)| letter.to_string()).collect();
             self.push(&format!("\n  {}\n{}> ", words.join("   "), letters.join("/")));
+        } else if let Overlay::Confirm(confirm, _) = &state.overlay {
+            self.push(&format!("  {}\ny/n> ", visible::lines(confirm.question())));
         } else if wanted == Prompt::Message {
             self.push(PROMPT);
         }

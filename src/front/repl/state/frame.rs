@@ -93,6 +93,20 @@ impl Input {
                 let Frame { rows, caret } = picker.rows(&state.look, most);
                 Self { rows, caret }
             }
+            Overlay::Tree(tree, _) => {
+                let Frame { rows, caret } = tree.rows(&state.look, most);
+                Self { rows, caret }
+            }
+            Overlay::Shelf(shelf, _) => {
+                let Frame { rows, caret } = shelf.rows(&state.look, most);
+                Self { rows, caret }
+            }
+            Overlay::Confirm(confirm, _) => {
+                let mut rows = confirm.rows(&state.look);
+                // The answers are what may not be missed.
+                rows.drain(..rows.len().saturating_sub(most));
+                Self { rows, caret: None }
+            }
             Overlay::None | Overlay::Completion(_) => {
                 let laid = state.editor.layout(&state.look, &prompt(state), most);
                 Self { rows: laid.rows, caret: Some(laid.caret) }
@@ -105,11 +119,21 @@ impl Input {
 fn below(state: &State) -> Vec<Line<'static>> {
     match &state.overlay {
         Overlay::Completion(completion) if !completion.rows().is_empty() => list::rows(completion, &state.look),
-        Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
-            let armed = state.is_armed() && state.editor.is_blank();
-            if armed {
+        Overlay::None
+        | Overlay::Completion(_)
+        | Overlay::Picker(..)
+        | Overlay::Search(_)
+        | Overlay::Tree(..)
+        | Overlay::Shelf(..)
+        | Overlay::Confirm(..) => {
+            let armed = match state.editor.is_blank() {
+                true if state.is_armed() => Some("ctrl-c again leaves"),
+                true if state.goes_back() => Some("esc again goes back to an earlier message"),
+                true | false => None,
+            };
+            if let Some(text) = armed {
                 // A remark is indented by two columns.
-                let text = cut("ctrl-c again leaves", state.look.width.saturating_sub(2), state.look.glyphs.ellipsis);
+                let text = cut(text, state.look.width.saturating_sub(2), state.look.glyphs.ellipsis);
                 notice::remark(&text, &state.look)
             } else {
                 vec![state.status.line(&state.look)]

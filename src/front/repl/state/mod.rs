@@ -15,20 +15,25 @@ use crate::kernel::inbox::Inbox;
 use crate::model::ModelInfo;
 use crate::model::message::Origin;
 use crate::model::request::Effort;
+use crate::product::checkpoint::plan::Plan;
 use crate::product::permission::Rights;
+use crate::product::session::outline::Outline;
 use crate::product::session::spent::{Spent, Tally};
 use crate::product::tool::workspace::Workspace;
 
 use super::complete::Completion;
 use super::complete::picker::Picker;
+use super::complete::shelf::Shelf;
+use super::complete::tree::Tree;
 use super::editor::draft::Draft;
 use super::editor::search::Search;
 use super::editor::walk::Walk;
 use super::editor::{Editing, Editor};
 use super::key::keymap::Keymap;
-use super::message::{Answering, Reply};
+use super::message::{Answering, Reach, Reply};
 use super::models::Offered;
 use super::view::ask::Question;
+use super::view::confirm::Confirm;
 use super::view::notice::Banner;
 use super::view::status::{Status, StatusEvent};
 use super::view::theme::{Background, Depth, Theme};
@@ -228,13 +233,19 @@ pub enum Overlay {
     Picker(Picker, Choice),
     /// A search through earlier drafts.
     Search(Search),
+    /// The tree of the session; the texts of its entries have gone over to what is shown.
+    Tree(Box<Tree>, Box<Outline>),
+    /// Sessions to choose from, and which they are.
+    Shelf(Box<Shelf>, Reach),
+    /// Whether a turn is taken back, or restored, as planned.
+    Confirm(Confirm, Box<Plan>),
 }
 
 /// What a list is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// A session to go on with, in the order of the list.
-    Sessions(Vec<String>),
+    /// A message of a person to go back before: the tree, and the places of the messages in the order of the list.
+    Rollback(Box<Outline>, Vec<usize>),
     /// A model, as `provider/id`, in the order of the list.
     Models(Vec<String>),
     /// A theme.
@@ -275,6 +286,12 @@ pub struct Times {
     pub listed: Option<Duration>,
     /// When the models to choose from were asked for, if no key came since.
     pub models: Option<Duration>,
+    /// When the tree was asked for, if no key came since.
+    pub outlined: Option<Duration>,
+    /// When it was asked what taking a turn back would do, if no key came since.
+    pub planned: Option<Duration>,
+    /// The last Esc that had nothing to stop or close.
+    pub escape: Option<Duration>,
     /// The last change of the draft.
     pub draft: Option<Duration>,
 }
@@ -352,7 +369,8 @@ impl State {
             Some(self.now + breath.unwrap_or(stays))
         });
         let armed = self.times.interrupt.map(|pressed| pressed + TWICE);
-        [draft, motion, armed].into_iter().flatten().min()
+        let back = self.times.escape.map(|pressed| pressed + TWICE);
+        [draft, motion, armed, back].into_iter().flatten().min()
     }
 
     /// Whether the screen is too small to show more than the draft.
@@ -365,10 +383,20 @@ impl State {
         self.times.interrupt.is_some_and(|pressed| self.now < pressed + TWICE)
     }
 
+    /// Whether a second Esc goes back in the conversation.
+    pub fn goes_back(&self) -> bool {
+        self.times.escape.is_some_and(|pressed| self.now < pressed + TWICE)
+    }
+
     /// A picture of all this is on the screen.
     pub fn painted(&mut self) {
         if let Some(asked) = &mut self.asked {
             asked.shown = true;
+        }
+        match &mut self.overlay {
+            Overlay::Confirm(confirm, _) => confirm.shown = true,
+            Overlay::Shelf(shelf, _) => shelf.painted(),
+            Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) | Overlay::Tree(..) => {}
         }
     }
 
@@ -384,7 +412,7 @@ const FEWEST_COLUMNS: usize = 20;
 const FEWEST_ROWS: usize = 5;
 /// How long a draft rests before it is kept.
 pub const DRAFT_PAUSE: Duration = Duration::from_millis(400);
-/// Two presses of Ctrl-C within this time leave.
+/// Two presses of Ctrl-C within this time leave, and two of Esc go back.
 pub const TWICE: Duration = Duration::from_secs(1);
 /// One step of the breathing mark: 4 a second.
 const BREATH: Duration = Duration::from_millis(250);

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::frame::view;
 use crate::front::repl::key::{Code, Input, Key, Mods};
-use crate::front::repl::message::{Msg, News, Reply};
+use crate::front::repl::message::{Msg, News, Reach, Reply};
 use crate::front::repl::view::testing::{assert_committed, assert_live, line_text};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Event, Notice, NoticeCode};
@@ -132,7 +132,7 @@ fn something_lies_over_the_prompt() {
     };
     moments("picker", |chat| {
         chat.line("/resume");
-        chat.msg(Msg::Sessions(picks()));
+        chat.msg(Msg::Sessions { picks: picks(), reach: Reach::Here });
     });
     moments("search", |chat| {
         chat.msg(Msg::Recalled {
@@ -325,7 +325,7 @@ fn play(chat: &mut Chat, step: Step) {
                 messages: 1,
                 ..Pick::default()
             };
-            drop(chat.msg(Msg::Sessions(vec![pick])));
+            drop(chat.msg(Msg::Sessions { picks: vec![pick], reach: Reach::Here }));
         }
         Step::Focus(focused) => drop(chat.msg(Msg::Input(Input::Focus(focused)))),
         Step::Edited(text) => drop(chat.msg(Msg::Edited(Ok(text)))),

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use crate::front::command::slash::{self, Action, Slash};
 use crate::front::repl::key::action::{Action as KeyAction, Edit};
-use crate::front::repl::message::{Cmd, Order, Report, Session};
+use crate::front::repl::message::{Cmd, Order, Reach, Report, Session, Wanted};
 use crate::front::repl::state::State;
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::view::notice;
 use crate::front::repl::view::status::StatusEvent;
+use crate::product::checkpoint::plan::Direction;
 use crate::product::permission::Grant;
 use crate::product::session::store::Selector;
 
-use super::{cost, leave, model, overlay, send};
+use super::{cost, leave, model, overlay, send, tree, undo};
 
 /// Runs a command whose argument has been checked.
 pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd> {
@@ -37,9 +38,26 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
         Action::Effort => model::effort(state, argument),
         Action::Model => model::model(state, argument),
         Action::New => open(state, Session::New),
-        Action::Resume if argument.is_empty() => {
+        Action::Resume if argument.is_empty() || argument == "all" => {
             state.times.listed = Some(state.now);
-            vec![Cmd::ListSessions]
+            vec![Cmd::ListSessions(if argument.is_empty() { Reach::Here } else { Reach::Everywhere })]
+        }
+        Action::Tree => tree::ask(state, argument, Wanted::Tree, Wanted::Going),
+        Action::Fork if argument.is_empty() => tree::fork(state, None),
+        Action::Fork => tree::ask(state, argument, Wanted::Tree, Wanted::Forking),
+        Action::Name => name(state, argument),
+        Action::Label if argument.is_empty() => {
+            say(state, "/label TEXT marks the last answer; in /tree, ctrl-t marks any other.");
+            Vec::new()
+        }
+        Action::Label if busy(state) => Vec::new(),
+        Action::Label => vec![Cmd::Order(Order::Label { target: None, label: argument.to_owned() })],
+        Action::Undo => undo::ask(state, argument, Direction::Undo),
+        Action::Redo => undo::ask(state, argument, Direction::Redo),
+        Action::Export if busy(state) => Vec::new(),
+        Action::Export => {
+            let file = Some(argument.to_owned()).filter(|file| !file.is_empty());
+            vec![Cmd::Order(Order::Export(file))]
         }
         Action::Resume => resume(state, argument),
         Action::Copy if state.answer.trim().is_empty() => {
@@ -71,6 +89,24 @@ pub(super) fn report(state: &mut State, text: &str) -> Vec<Cmd> {
     Vec::new()
 }
 
+/// Whether something runs; if so, that is said.
+pub(super) fn busy(state: &mut State) -> bool {
+    let runs = state.task.is_some();
+    if runs {
+        say(state, "Something still runs; esc stops it.");
+    }
+    runs
+}
+
+/// `/name`: gives the open session a name, or tells the one it has. Its file is held by the agent's thread, which hears of
+/// nothing else while it works.
+pub(super) fn name(state: &mut State, argument: &str) -> Vec<Cmd> {
+    if busy(state) {
+        return Vec::new();
+    }
+    vec![Cmd::Order(Order::Name(Some(argument.to_owned()).filter(|name| !name.is_empty())))]
+}
+
 fn context(argument: &str) -> Vec<Cmd> {
     let whole = argument == "all";
     vec![Cmd::Tell(if whole { Report::WholeContext } else { Report::Context })]
@@ -78,8 +114,7 @@ fn context(argument: &str) -> Vec<Cmd> {
 
 /// Goes on in another session, unless something runs in this one.
 fn open(state: &mut State, session: Session) -> Vec<Cmd> {
-    if state.task.is_some() {
-        say(state, "Something still runs; esc stops it.");
+    if busy(state) {
         return Vec::new();
     }
     state.opening += 1;

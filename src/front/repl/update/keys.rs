@@ -4,7 +4,7 @@ use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::editor::vi::Outcome;
 use crate::front::repl::key::Key;
 use crate::front::repl::key::action::{Action, Edit};
-use crate::front::repl::message::Cmd;
+use crate::front::repl::message::{Cmd, Wanted};
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::state::{Done, Overlay, State, TaskKind};
 use crate::front::repl::view::ask;
@@ -12,7 +12,7 @@ use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::front::repl::view::{Look, markdown, notice, tool};
 
-use super::{ask as question, leave, overlay, picture, send};
+use super::{ask as question, leave, overlay, picture, send, shelf, tree};
 
 /// A key was pressed.
 pub fn pressed(state: &mut State, key: Key) -> Vec<Cmd> {
@@ -55,6 +55,16 @@ pub fn pasted(state: &mut State, text: &str) -> Vec<Cmd> {
             picker.paste(text);
             return Vec::new();
         }
+        Overlay::Tree(tree, _) => {
+            tree.paste(text);
+            return Vec::new();
+        }
+        Overlay::Shelf(shelf, _) => {
+            shelf.paste(text);
+            return shelf::wanted(state);
+        }
+        // A paste never answers.
+        Overlay::Confirm(..) => return Vec::new(),
         Overlay::None | Overlay::Completion(_) => {}
     }
     if let Some(asked) = &mut state.asked
@@ -124,9 +134,20 @@ fn changed_quietly(state: &mut State) -> Vec<Cmd> {
     overlay::close(state)
 }
 
-/// Esc: stops what runs.
+/// Esc: stops what runs. Where nothing does and nothing is written, a second one goes back in the conversation.
 pub(super) fn stop(state: &mut State) -> Vec<Cmd> {
-    let Some(task) = &mut state.task else { return Vec::new() };
+    let Some(task) = &mut state.task else {
+        let has_talk = state.session.as_ref().is_some_and(|session| session.begun);
+        if !has_talk || !state.editor.is_empty() || state.switches.performance.is_some() {
+            return Vec::new();
+        }
+        if state.goes_back() {
+            state.times.escape = None;
+            return tree::ask(state, "", Wanted::Rollback, Wanted::Going);
+        }
+        state.times.escape = Some(state.now);
+        return Vec::new();
+    };
     if task.stopped.is_none() {
         task.stopped = Some(state.now);
         task.cancel.cancel();

@@ -6,11 +6,12 @@
 use crate::front::command::slash::{self, Action, Meaning, Slash, classify};
 use crate::front::repl::complete::word;
 use crate::front::repl::editor::draft::Draft;
-use crate::front::repl::message::{Cmd, Line, Report};
-use crate::front::repl::state::State;
+use crate::front::repl::message::{Cmd, Line, Report, Wanted};
+use crate::front::repl::state::{Overlay, State};
 use crate::front::repl::view::ask::Kind as Answers;
+use crate::front::repl::view::confirm::Answer;
 
-use super::{ask, command, keys, leave, send};
+use super::{ask, command, keys, leave, send, tree, undo};
 
 /// What `/help` says of keys here.
 const KEYS: [(&str, &str); 4] = [
@@ -22,6 +23,9 @@ const KEYS: [(&str, &str); 4] = [
 
 /// A line came.
 pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
+    if matches!(state.overlay, Overlay::Confirm(..)) {
+        return undo::answered(state, confirmed(line));
+    }
     if let Some(letter) = answer(state, line) {
         return ask::answer_letter(state, letter);
     }
@@ -50,6 +54,14 @@ pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
     }
     // Else it was wrong; that has been said, and cannot be mended here.
     cmds
+}
+
+/// What a line answers to a question that can be said yes to: only a word that was written when it could be seen does.
+fn confirmed(line: &Line) -> Answer {
+    match line.text.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" if !line.ahead => Answer::Yes,
+        _ => Answer::No,
+    }
 }
 
 /// The answer that a line is: the exact letter or word, written when the question could be seen.
@@ -98,8 +110,16 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
             command::say(state, "/resume ID goes on with one of these:");
             Some(vec![Cmd::Tell(Report::Sessions)])
         }
+        Action::Tree if argument.is_empty() => Some(tree::ask(state, "", Wanted::Lines, Wanted::Going)),
         Action::Permissions
         | Action::Resume
+        | Action::Tree
+        | Action::Fork
+        | Action::Name
+        | Action::Label
+        | Action::Undo
+        | Action::Redo
+        | Action::Export
         | Action::Model
         | Action::Tools
         | Action::New

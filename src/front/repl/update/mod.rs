@@ -10,8 +10,11 @@ mod news;
 mod overlay;
 mod picture;
 mod send;
+mod shelf;
 #[cfg(test)]
 mod tests;
+mod tree;
+mod undo;
 
 use std::time::Duration;
 
@@ -51,10 +54,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
         Msg::Resumed => vec![Cmd::Redraw],
         Msg::Edited(text) => edited(state, text),
         Msg::Recalled { earlier, draft } => recalled(state, earlier, draft),
-        Msg::Sessions(picks) => {
-            overlay::sessions(state, &picks);
-            Vec::new()
-        }
+        Msg::Sessions { picks, reach } => shelf::came(state, &picks, reach),
+        Msg::Preview { id, preview } => shelf::looked(state, &id, preview.as_deref()),
         Msg::Models(models) => model::listed(state, models),
         Msg::Spent { session, today } => cost::shown(state, session, today),
         Msg::Theme { name, theme } => {
@@ -75,6 +76,9 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     if state.times.interrupt.is_some_and(|pressed| now >= pressed + TWICE) {
         state.times.interrupt = None;
     }
+    if state.times.escape.is_some_and(|pressed| now >= pressed + TWICE) {
+        state.times.escape = None;
+    }
     if let Some(mode) = state.editor.mode() {
         state.status.emit(StatusEvent::Editing(Some(mode.word())));
     }
@@ -87,6 +91,8 @@ fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
     if matches!(input, Input::Key(_) | Input::Paste(_)) {
         state.times.listed = None;
         state.times.models = None;
+        state.times.outlined = None;
+        state.times.planned = None;
     }
     match input {
         Input::Key(key) => {
@@ -95,6 +101,9 @@ fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
             if state.keymap.action(key) != Some(Action::Interrupt) {
                 // Twice means twice in a row.
                 state.times.interrupt = None;
+            }
+            if state.keymap.action(key) != Some(Action::Stop) {
+                state.times.escape = None;
             }
             cmds
         }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::text::numbers;
-use crate::front::repl::message::{Cmd, Finished, News, Opened};
+use crate::front::repl::editor::draft::Draft;
+use crate::front::repl::message::{Arrival, Cmd, Finished, News, Opened};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Open, Spending, State, Way};
+use crate::front::repl::state::{Open, Overlay, Spending, State, Way};
+use crate::front::repl::view::notice;
 use crate::front::repl::view::notice::Banner;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::front::repl::view::tool::{Call, Finish};
-use crate::front::repl::view::{Look, markdown, notice, transcript};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event};
 use crate::model::message::{Message, Origin};
@@ -21,7 +22,7 @@ use crate::product::provider::choose::FIRST_STEPS;
 use crate::product::session::spent::Tally;
 use crate::product::tool::bash;
 
-use super::{ask, interrupted, leave, model, send};
+use super::{ask, interrupted, leave, model, send, tree, undo};
 
 /// A task that took longer than this is announced even if the terminal does not tell whether somebody looks.
 const LONG: Duration = Duration::from_secs(30);
@@ -73,6 +74,20 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
             fail(state, &error);
             Vec::new()
         }
+        News::Outlined { outline, now, wanted } => tree::came(state, *outline, now, wanted),
+        News::Planned(plan) => {
+            undo::planned(state, *plan);
+            Vec::new()
+        }
+        News::Undone(files) => {
+            undo::done(state, &files);
+            Vec::new()
+        }
+        News::Noted(text) => {
+            tell(state, &text);
+            // It may have another name now.
+            if let Overlay::Shelf(_, reach) = state.overlay { vec![Cmd::ListSessions(reach)] } else { Vec::new() }
+        }
         News::Ended => Vec::new(),
     }
 }
@@ -101,25 +116,14 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
-    let Opened { id, kept, messages, cost, notices, info, effort, rights, inbox, workspace, answering } = opened;
+    let Opened { arrival, id, kept, messages, cost, notices, info, effort, rights, inbox, workspace, answering } =
+        opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
     state.status.emit(StatusEvent::Effort(effort));
     state.effort = effort;
-    state.spending = Spending::default();
     state.status.emit(StatusEvent::Grant(rights.word()));
-    let banner = notice::banner(&Banner { model: info.label.clone(), ..state.banner.clone() }, &state.look);
-    state.paper.print(Kind::Banner, banner);
-    let prose = |text: &str| markdown::render(text, &state.look);
-    let faded = Look { theme: state.look.theme.faded(), ..state.look };
-    let shows = state.switches.reasoning;
-    let thought = |text: &str| if shows { markdown::render(text, &faded) } else { Vec::new() };
-    let tail = transcript::tail(&messages, TAIL_LINES, &state.look, &prose, &thought);
-    let mut blocks = tail.into_iter();
-    if let Some(first) = blocks.next() {
-        state.paper.print(Kind::Report, first);
-        blocks.for_each(|block| state.paper.go_on(Kind::Report, block));
-    }
+    let again = arrived(state, arrival, &info.label, &messages);
     for told in notices {
         tell(state, &told.text);
     }
@@ -128,7 +132,34 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     state.answer = last_answer(&messages);
     state.session = Some(Open { id, kept, info, rights, inbox, workspace, answering, begun });
     state.opening = state.opening.saturating_sub(1);
-    if state.task.is_none() && state.opening == 0 { send::next(state, false) } else { Vec::new() }
+    let mut cmds = tree::again(state, again);
+    if state.task.is_none() && state.opening == 0 {
+        cmds.extend(send::next(state, false));
+    }
+    cmds
+}
+
+/// Says which session is open now, and where it stands. Returns what is to be said anew.
+fn arrived(state: &mut State, arrival: Arrival, label: &str, messages: &[Arc<Message>]) -> Draft {
+    match arrival {
+        Arrival::Opened => {
+            state.spending = Spending::default();
+            let banner = notice::banner(&Banner { model: label.to_owned(), ..state.banner.clone() }, &state.look);
+            state.paper.print(Kind::Banner, banner);
+            tree::shows(state, messages, TAIL_LINES);
+            Draft::default()
+        }
+        Arrival::Moved { left, again, is_elsewhere, files } => {
+            undo::done(state, &files);
+            tree::moved(state, messages, left, is_elsewhere);
+            again
+        }
+        Arrival::Forked { of, again } => {
+            state.spending = Spending::default();
+            tell(state, &format!("This is a copy of session {of}, which stays as it is."));
+            again
+        }
+    }
 }
 
 /// What an earlier conversation took, and how full it has made the window.
@@ -156,7 +187,7 @@ fn last_answer(messages: &[Arc<Message>]) -> String {
     answers.into_iter().find(|text| !text.trim().is_empty()).unwrap_or_default()
 }
 
-fn tell(state: &mut State, text: &str) {
+pub(super) fn tell(state: &mut State, text: &str) {
     let block = notice::notice(text, &state.look);
     state.paper.print(Kind::Notice, block);
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::base::text::numbers::count;
 use crate::base::text::width::width;
 use crate::front::command::slash::{self, Arguments};
 use crate::front::repl::complete::index::Found;
@@ -16,9 +15,8 @@ use crate::front::repl::message::Cmd;
 use crate::front::repl::models::Offered;
 use crate::front::repl::state::{Choice, Overlay, State};
 use crate::model::message::Origin;
-use crate::product::session::picks::Pick;
 
-use super::{command, model, send};
+use super::{command, model, send, shelf, tree, undo};
 
 /// A key while something lies over the prompt. `None`: it is not for that.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
@@ -37,6 +35,9 @@ pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
             PickerOutcome::Chosen(number) => Some(chosen(state, number)),
         },
         Overlay::Search(_) => search_key(state, key),
+        Overlay::Tree(..) => Some(tree::pressed(state, key)),
+        Overlay::Shelf(..) => Some(shelf::pressed(state, key)),
+        Overlay::Confirm(..) => Some(undo::pressed(state, key)),
     }
 }
 
@@ -119,7 +120,12 @@ pub(super) fn close(state: &mut State) -> Vec<Cmd> {
     let rests = matches!(&state.overlay, Overlay::Completion(completion) if completion.word().kind == Kind::Path);
     match state.overlay {
         Overlay::Completion(_) => state.overlay = Overlay::None,
-        Overlay::None | Overlay::Picker(..) | Overlay::Search(_) => {}
+        Overlay::None
+        | Overlay::Picker(..)
+        | Overlay::Search(_)
+        | Overlay::Tree(..)
+        | Overlay::Shelf(..)
+        | Overlay::Confirm(..) => {}
     }
     if rests { vec![Cmd::FindNothing] } else { Vec::new() }
 }
@@ -127,7 +133,9 @@ pub(super) fn close(state: &mut State) -> Vec<Cmd> {
 /// The draft has changed, or the caret has moved: what is open follows, and what can be completed opens.
 pub(super) fn look(state: &mut State) -> Vec<Cmd> {
     match &state.overlay {
-        Overlay::Picker(..) | Overlay::Search(_) => return Vec::new(),
+        Overlay::Picker(..) | Overlay::Search(_) | Overlay::Tree(..) | Overlay::Shelf(..) | Overlay::Confirm(..) => {
+            return Vec::new();
+        }
         Overlay::None | Overlay::Completion(_) => {}
     }
     match word::at(&state.editor.draft(), state.editor.caret()) {
@@ -148,7 +156,13 @@ fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
     let asks = is_model(&word);
     match &mut state.overlay {
         Overlay::Completion(completion) if completion.is_for(&word) => completion.retype(word),
-        Overlay::None | Overlay::Completion(_) | Overlay::Picker(..) | Overlay::Search(_) => {
+        Overlay::None
+        | Overlay::Completion(_)
+        | Overlay::Picker(..)
+        | Overlay::Search(_)
+        | Overlay::Tree(..)
+        | Overlay::Shelf(..)
+        | Overlay::Confirm(..) => {
             let completion = match candidates(state, &word.kind) {
                 Some(candidates) => Completion::of(word, candidates),
                 None => Completion::paths(word),
@@ -195,6 +209,13 @@ fn described(state: &State, command: &slash::Slash) -> Candidate {
         | slash::Action::New
         | slash::Action::Resume
         | slash::Action::Sessions
+        | slash::Action::Tree
+        | slash::Action::Fork
+        | slash::Action::Name
+        | slash::Action::Label
+        | slash::Action::Undo
+        | slash::Action::Redo
+        | slash::Action::Export
         | slash::Action::Context
         | slash::Action::Compact
         | slash::Action::Cost
@@ -229,25 +250,6 @@ pub(super) fn found(state: &mut State, found: Found) -> Vec<Cmd> {
 /// Opens the search through earlier drafts.
 pub(super) fn search(state: &mut State) {
     state.overlay = Overlay::Search(Search::default());
-}
-
-/// Opens the list of sessions.
-pub(super) fn sessions(state: &mut State, picks: &[Pick]) {
-    if picks.is_empty() {
-        return command::say(state, "There is no earlier session in this directory.");
-    }
-    if state.times.listed.take().is_none() {
-        // It would take keys that were meant for the draft.
-        return command::say(state, "The list of sessions came while you were writing; /resume asks for it again.");
-    }
-    let items = picks.iter().map(|pick| Item {
-        label: pick.title.clone(),
-        detail: count(pick.messages, "message"),
-        right: pick.age.clone(),
-        key: pick.id.clone(),
-    });
-    let picker = Picker::new("go on with", items.collect());
-    state.overlay = Overlay::Picker(picker, Choice::Sessions(picks.iter().map(|pick| pick.id.clone()).collect()));
 }
 
 /// Whether a word that is being written names a model.
@@ -347,7 +349,9 @@ fn chosen(state: &mut State, number: usize) -> Vec<Cmd> {
     let overlay = std::mem::replace(&mut state.overlay, Overlay::None);
     let Overlay::Picker(_, choice) = overlay else { return Vec::new() };
     match choice {
-        Choice::Sessions(ids) => ids.get(number).map_or_else(Vec::new, |id| command::resume(state, id)),
+        Choice::Rollback(outline, places) => {
+            places.get(number).map_or_else(Vec::new, |place| tree::go(state, &outline, *place))
+        }
         Choice::Models(specs) => specs.get(number).map_or_else(Vec::new, |spec| model::choose(state, spec)),
         Choice::Themes => state.palette.names.get(number).cloned().map_or_else(Vec::new, |name| vec![Cmd::Theme(name)]),
         Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(word, _)| command::permissions(state, word)),

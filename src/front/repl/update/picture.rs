@@ -82,7 +82,11 @@ fn looked(state: &mut State) -> Vec<Cmd> {
         Some(Sending::Queue) => send::queue(state),
         None => match state.overlay {
             Overlay::None | Overlay::Completion(_) => overlay::look(state),
-            Overlay::Picker(..) | Overlay::Search(_) => Vec::new(),
+            Overlay::Picker(..)
+            | Overlay::Search(_)
+            | Overlay::Tree(..)
+            | Overlay::Shelf(..)
+            | Overlay::Confirm(..) => Vec::new(),
         },
     }
 }

@@ -4,17 +4,20 @@ mod compact;
 mod found;
 mod models;
 mod pictures;
+mod shelf;
+mod tree;
 
 use std::time::Duration;
 
 use crate::front::repl::editor::draft::{Draft, Piece};
 use crate::front::repl::key::{Code, Input, Key, Mods};
-use crate::front::repl::message::{Cmd, Line, Msg, News};
+use crate::front::repl::message::{Cmd, Line, Msg, News, Reach};
 use crate::front::repl::state::tests::chat::{Chat, words};
 use crate::front::repl::state::{Overlay, Way};
 use crate::front::repl::update::unsent;
 use crate::kernel::effect::End;
 use crate::kernel::event::Event;
+use crate::product::checkpoint::plan::{ChatMove, Direction, Plan};
 use crate::product::error::Error;
 use crate::product::permission::{Authority, Grant, Scope};
 use crate::product::session::picks::Pick;
@@ -416,10 +419,10 @@ fn a_list_of_sessions_takes_no_keys_from_somebody_who_writes() {
         }]
     };
     let mut chat = idle();
-    assert_eq!(acts(&chat.line("/resume")), ["list sessions"]);
+    assert_eq!(acts(&chat.line("/resume")), ["list sessions Here"]);
     chat.later(100);
-    chat.msg(Msg::Sessions(picks()));
-    assert!(matches!(chat.state.overlay, Overlay::Picker(..)));
+    chat.msg(Msg::Sessions { picks: picks(), reach: Reach::Here });
+    assert!(matches!(chat.state.overlay, Overlay::Shelf(..)));
     for paste in [false, true] {
         let mut chat = idle();
         chat.line("/resume");
@@ -428,7 +431,7 @@ fn a_list_of_sessions_takes_no_keys_from_somebody_who_writes() {
         } else {
             chat.typed("x")
         };
-        chat.msg(Msg::Sessions(picks()));
+        chat.msg(Msg::Sessions { picks: picks(), reach: Reach::Here });
         assert!(matches!(chat.state.overlay, Overlay::None));
         assert!(chat.all().contains("/resume asks for it again"), "{}", chat.all());
         assert_eq!(chat.draft(), "x");

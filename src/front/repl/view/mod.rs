@@ -4,6 +4,7 @@
 
 pub mod ask;
 pub mod code;
+pub mod confirm;
 pub mod diff;
 pub mod markdown;
 pub mod notice;
@@ -12,6 +13,7 @@ pub mod status;
 pub mod theme;
 pub mod tool;
 pub mod transcript;
+pub mod undo;
 
 #[cfg(test)]
 pub(super) mod testing;

@@ -266,6 +266,8 @@ pub struct Glyphs {
     pub quote: &'static str,
     /// One column of a thin horizontal line.
     pub rule: &'static str,
+    /// Before a branch that is followed by something, before the last one, beside the first, and below the last one.
+    pub branch: [&'static str; 4],
     /// Where text was left out.
     pub ellipsis: &'static str,
     /// Removed lines.
@@ -289,6 +291,7 @@ impl Glyphs {
         bullet: "·",
         quote: "│",
         rule: "─",
+        branch: ["├─ ", "└─ ", "│  ", "   "],
         ellipsis: "…",
         minus: "−",
         dot: "·",
@@ -305,6 +308,7 @@ impl Glyphs {
         bullet: "-",
         quote: "|",
         rule: "-",
+        branch: ["|- ", "`- ", "|  ", "   "],
         ellipsis: "...",
         minus: "-",
         dot: "-",

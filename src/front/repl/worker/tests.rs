@@ -77,7 +77,8 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
         | Msg::Resumed
         | Msg::Edited(_)
         | Msg::Recalled { .. }
-        | Msg::Sessions(_)
+        | Msg::Sessions { .. }
+        | Msg::Preview { .. }
         | Msg::Models(_)
         | Msg::Spent { .. }
         | Msg::Theme { .. }

@@ -99,24 +99,19 @@ fn summaries_and_what_a_later_version_wrote() {
 }
 
 #[test]
-fn a_message_and_the_name_are_found_again() {
+fn a_message_is_found_again() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let blobs = Blobs::new(Path::new("/nowhere"));
-    let named = |name: &str| json!({"type": "name", "name": name});
-    let lines = [said(1, None, "user", "one"), named("old"), said(2, Some(1), "user", "two"), named("new")];
+    let lines = [said(1, None, "user", "one"), said(2, Some(1), "user", "two")];
     std::fs::write(file.path(), lines.map(|line| format!("{line}\n")).concat() + "torn").unwrap();
     assert_eq!(message(file.path(), 1, &blobs).unwrap(), Some(Message::user("one")));
-    assert_eq!((message(file.path(), 9, &blobs).unwrap(), name_of(file.path())), (None, Some("new".to_owned())));
+    assert_eq!(message(file.path(), 9, &blobs).unwrap(), None);
     let outline = of(file.path(), &blobs).unwrap();
     assert_eq!(
         (outline.said_after(Some(1)), outline.said_after(None), outline.said_after(Some(2))),
         (Some(1), Some(0), None)
     );
     assert!(of(&file.path().join("none"), &blobs).is_err());
-}
-
-fn name_of(path: &Path) -> Option<String> {
-    name(path).unwrap()
 }
 
 #[test]

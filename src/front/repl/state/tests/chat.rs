@@ -12,7 +12,7 @@ use crate::front::repl::editor::Editing;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::key::keymap::{Enter, Keymap};
 use crate::front::repl::key::{Code, Input, Key};
-use crate::front::repl::message::{Answering, Cmd, Finished, Msg, News, Opened, Order, Reply};
+use crate::front::repl::message::{Answering, Arrival, Cmd, Finished, Msg, News, Opened, Order, Place, Reply};
 use crate::front::repl::state::frame::view;
 use crate::front::repl::state::{Palette, Start, State, Switches};
 use crate::front::repl::update::update;
@@ -195,6 +195,7 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         writable: Writable::anywhere(root.clone()),
     };
     News::Opened(Box::new(Opened {
+        arrival: Arrival::Opened,
         id: "0123".to_owned(),
         kept: true,
         messages,
@@ -253,6 +254,12 @@ pub fn pending(command: &str) -> PendingCall {
     }
 }
 
+/// A place: where it is, what is said anew, what is left behind.
+fn placed(place: &Place) -> String {
+    let Place { target, again, left, is_elsewhere } = place;
+    format!("{target:?} again {again:?} left {left} elsewhere {is_elsewhere}")
+}
+
 /// The commands in one word each, those that only keep or look for something left out.
 pub fn words(cmds: &[Cmd]) -> Vec<String> {
     let said = |draft: &Draft| draft.text().replace('\n', "|");
@@ -284,7 +291,18 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::Redraw => "redraw".to_owned(),
             Cmd::ListModels => "list models".to_owned(),
             Cmd::AddUp(id) => format!("add up {id:?}"),
-            Cmd::ListSessions => "list sessions".to_owned(),
+            Cmd::ListSessions(reach) => format!("list sessions {reach:?}"),
+            Cmd::Preview(id) => format!("preview {id}"),
+            Cmd::Rename { id, name, reach } => format!("rename {id} {name} {reach:?}"),
+            Cmd::Remove { id, reach } => format!("remove {id} {reach:?}"),
+            Cmd::Order(Order::Outline(wanted)) => format!("outline {wanted:?}"),
+            Cmd::Order(Order::Go(place)) => format!("go {}", placed(place)),
+            Cmd::Order(Order::Fork(place)) => format!("fork {}", place.as_ref().map(placed).unwrap_or_default()),
+            Cmd::Order(Order::Name(name)) => format!("name {name:?}"),
+            Cmd::Order(Order::Label { target, label }) => format!("label {target:?} {label}"),
+            Cmd::Order(Order::PlanUndo(what, direction)) => format!("plan {what:?} {direction:?}"),
+            Cmd::Order(Order::CarryOut(plan)) => format!("carry out {:?}", plan.direction),
+            Cmd::Order(Order::Export(file)) => format!("export {file:?}"),
             Cmd::Remember(_) | Cmd::Find { .. } | Cmd::FindNothing | Cmd::Found(_) => return None,
         })
     };

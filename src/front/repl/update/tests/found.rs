@@ -138,7 +138,11 @@ fn a_key_that_is_no_part_of_a_search_takes_what_was_found() {
 #[test]
 fn a_list_of_no_sessions_is_a_sentence() {
     let mut state = state(80, 24);
-    update(&mut state, Duration::ZERO, Msg::Sessions(Vec::new()));
+    update(
+        &mut state,
+        Duration::ZERO,
+        Msg::Sessions { picks: Vec::new(), reach: crate::front::repl::message::Reach::Here },
+    );
     assert!(matches!(state.overlay, Overlay::None));
     assert!(printed(&mut state).contains("no earlier session"));
 }

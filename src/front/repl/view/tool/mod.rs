@@ -116,6 +116,11 @@ impl Call {
     }
 }
 
+/// The word for what a tool does, whatever it is called with.
+pub fn verb(name: &str, look: &Look) -> String {
+    Doing::of(name, &Object::new(), look).verb
+}
+
 /// The rows of a call that runs, `now` since the program began. They change at most four times a second, and none is
 /// wider than the screen.
 pub fn running(call: &Call, now: Duration, look: &Look) -> Vec<Line<'static>> {

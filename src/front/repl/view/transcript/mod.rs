@@ -127,7 +127,7 @@ fn said_in(
     match message {
         Message::User(parts) => {
             let text = person(parts);
-            if LOOP_NOTES.iter().any(|note| text.starts_with(note)) {
+            if is_note(&text) {
                 let block = notice("the model repeats itself, and was told so", look);
                 return vec![Said { block, speaker: Speaker::Tools }];
             }
@@ -189,6 +189,16 @@ fn ends_in_picture(text: &str) -> bool {
     let label = text.strip_suffix(']').and_then(|text| text.rsplit_once("[picture "));
     let number = label.and_then(|(_, label)| label.split_once(": ")).map(|(number, _)| number);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A text of a message without what the program put there: surroundings, attached files, commands of a person's own.
+pub fn own_words(text: &str) -> String {
+    if text.starts_with(OWN_COMMAND) { String::new() } else { without_surroundings(text).0 }
+}
+
+/// Whether a text is one that the loop writes to a model that repeats itself.
+pub fn is_note(text: &str) -> bool {
+    LOOP_NOTES.iter().any(|note| text.starts_with(note))
 }
 
 /// A text without the block about the surroundings that opens a session and without attached files; and their names.
