@@ -119,7 +119,8 @@ fn an_answer_is_kept_before_what_it_allowed_and_counts_in_full_later() {
     let world = world(&json!({}));
     assert_eq!(world.run(Which::New, Answer::Grant(Grant::All)).0, 1);
     assert_eq!(world.made(), [true, true]);
-    let file = world.files(".jsonl").pop().unwrap();
+    let file =
+        world.files(".jsonl").into_iter().find(|path| path.display().to_string().contains("/sessions/")).unwrap();
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.contains("session: interactive"));
     let kinds: Vec<String> = text

@@ -108,6 +108,15 @@ pub(super) struct Step {
 impl Plan {
     /// A plan as it is shown, which does nothing.
     pub fn shown(direction: Direction, title: Option<String>, files: Vec<FileChange>, chat: Option<ChatMove>) -> Self {
-        Self { direction, title, files, chat, notes: Vec::new(), references: Vec::new(), steps: Vec::new() }
+        Self {
+            direction,
+            title,
+            files,
+            chat,
+            notes: Vec::new(),
+            references: Vec::new(),
+            steps: Vec::new(),
+            text_bytes: 0,
+        }
     }
 }
