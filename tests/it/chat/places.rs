@@ -246,3 +246,41 @@ fn the_lists_fit_into_the_smallest_screen() {
         leave(pty);
     }
 }
+
+#[test]
+fn a_turn_is_taken_back_with_its_files_and_restored_after_it_was_shown_and_asked_about() {
+    let host = Host::new();
+    host.server.allow_changed_prefix();
+    host.file("a.txt", "before\n");
+    let edit = json!({"path": "a.txt", "edits": [{"old_text": "before", "new_text": "after"}]});
+    host.script([call("edit_file", edit), say("changed")]);
+    let pty = begun(host.agent(&["--yolo"]));
+    pty.line("change it");
+    pty.wait_for("changed");
+    pty.wait_idle(SETTLED);
+    pty.line("/undo");
+    pty.wait_screen("[y]es, take it back");
+    let shown = pty.screen();
+    assert!(shown.contains("take back: change it") && shown.contains("restore   a.txt"), "{shown}");
+    assert!(shown.contains("- after") && shown.contains("+ before"), "{shown}");
+    pty.send("n");
+    pty.wait_for("Nothing was changed.");
+    assert_eq!(host.read("a.txt"), "after\n");
+    pty.line("/undo");
+    pty.wait_screen("[y]es, take it back");
+    pty.wait_idle(SETTLED);
+    pty.send("y");
+    pty.wait_for("1 file restored.");
+    // What was said there is to be said anew.
+    pty.wait_screen("› change it\n");
+    assert_eq!(host.read("a.txt"), "before\n");
+    pty.keys(&["ctrl-u"]);
+    pty.wait_idle(SETTLED);
+    pty.line("/redo files");
+    pty.wait_screen("[y]es, restore it");
+    pty.wait_idle(SETTLED);
+    pty.send("y");
+    pty.wait(|_| host.read("a.txt") == "after\n", "the file as it was");
+    pty.wait_idle(SETTLED);
+    leave(pty);
+}
