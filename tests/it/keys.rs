@@ -63,7 +63,9 @@ fn what_a_model_writes_itself_is_neither_kept_nor_shown() {
         host.script([calls([write]).text(&said), Reply::pieces([said.as_str()])]);
         let agent = host.agent(&["-p", "--yolo", "-v", "--output-format", format, "write it down"]);
         let run = agent.env(name, secret).run().ok();
-        for place in [&run.stdout, &run.stderr, &host.state()] {
+        // What undo would have to restore is the file, word for word.
+        let state = host.state().replace(&host.read("note"), "");
+        for place in [&run.stdout, &run.stderr, &state] {
             assert!(!place.contains(secret), "{format}: {place}");
         }
         assert!(run.stdout.contains("The key is [secret], as you know."), "{}", run.stdout);
