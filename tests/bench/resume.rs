@@ -98,7 +98,10 @@ fn write(home: &TempDir, shape: &Shape) {
 /// A home with a configuration that leads to the server.
 fn home(base_url: &str) -> TempDir {
     let home = tempfile::tempdir().unwrap();
-    let provider = json!({"base_url": base_url, "api": "openai-completions", "api_key": "k-12345678"});
+    // What a server of this machine could be asked is said here: one request, and whole files fit.
+    let models = json!([{"id": "m", "contextWindow": 1_000_000_000, "maxTokens": 1000}]);
+    let provider =
+        json!({"base_url": base_url, "api": "openai-completions", "api_key": "k-12345678", "models": models});
     let config = json!({"provider": "bench", "model": "m", "providers": {"bench": provider},
         "compaction": {"auto": false}});
     fs::write(home.path().join("config.json"), config.to_string()).unwrap();
