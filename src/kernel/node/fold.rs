@@ -140,26 +140,8 @@ impl Node {
             Why::Overflow { .. } | Why::Wanted(_) => tokens / 4,
         };
         let keep = if self.task.failed_folds > 0 { 0 } else { self.settings.compaction.keep_tokens.min(most) };
-        let weight = |message: &Message| self.tokens_of(message);
-        let Some((from, pinned)) = [keep, 0]
-            .into_iter()
-            .map(|keep| (cut(&self.history, weight, keep, 2 * most), ()))
-            .find_map(|(from, ())| {
-                let pinned = self.pinned(from, &why);
-                let folded = self.history.iter().take(from).enumerate();
-                let folded = folded.filter(|(place, message)| {
-                    !pinned.contains(place) && (*place > 0 || summary_of(message).is_none())
-                });
-                let saved: u64 = folded.map(|(_, message)| weight(message)).sum();
-                let is_worth_it = match &why {
-                    Why::Full(_) | Why::Overflow { .. } => saved >= tokens / 4,
-                    Why::Wanted(_) => saved >= WORTH_ASKING,
-                };
-                is_worth_it.then_some((from, pinned))
-            })
-        else {
-            return Err(why);
-        };
+        let tried = [keep, 0].into_iter().find_map(|keep| self.foldable(&why, keep, most, tokens));
+        let Some((from, pinned)) = tried else { return Err(why) };
         let folded = self.history.iter().take(from).enumerate().filter(|(place, _)| !pinned.contains(place));
         let folded: Vec<_> = folded.map(|(_, message)| Arc::clone(message)).collect();
         let wishes = match &why {
@@ -176,6 +158,34 @@ impl Node {
         let fold = Fold { why, material, from, pinned, most, shrinks: 0, retries: Retries::default() };
         effects.push(Effect::Summarise(self.summons(&fold)));
         Ok(Phase::Folding(Box::new(fold)))
+    }
+
+    /// From where on messages are kept if those of `keep` tokens are, and no more than twice `most`, and what is pinned
+    /// before; `None` if that saves too little of `tokens`.
+    fn foldable(&self, why: &Why, keep: u64, most: u64, tokens: u64) -> Option<(usize, Vec<usize>)> {
+        let weight = |message: &Message| self.tokens_of(message);
+        let from = cut(&self.history, weight, keep, 2 * most);
+        let (from, least) = match why {
+            // As long as it is only a guess that they do not fit, results stay that nobody has seen.
+            Why::Full(_) => (from.min(self.unseen()), tokens / 4),
+            Why::Overflow { .. } => (from, tokens / 4),
+            Why::Wanted(_) => (from, WORTH_ASKING),
+        };
+        let pinned = self.pinned(from, why);
+        let folded = self.history.iter().take(from).enumerate();
+        let folded =
+            folded.filter(|(place, message)| !pinned.contains(place) && (*place > 0 || summary_of(message).is_none()));
+        let saved: u64 = folded.map(|(_, message)| weight(message)).sum();
+        (saved >= least).then_some((from, pinned))
+    }
+
+    /// Where the last answer with calls stands, if no answer has come since: what its calls came to, nobody has seen.
+    fn unseen(&self) -> usize {
+        let last = self.history.iter().enumerate().rev().find_map(|(place, message)| match message.as_ref() {
+            Message::Assistant(answer) => Some((place, answer.calls().next().is_some())),
+            Message::User(_) | Message::Tool(_) => None,
+        });
+        last.filter(|(_, calls)| *calls).map_or(self.history.len(), |(place, _)| place)
     }
 
     /// What the person said in this task, as far as it stands before `from`; between tasks, what they said last.

@@ -30,6 +30,7 @@ mod scan;
 mod scope;
 mod state;
 pub mod undo;
+mod walk;
 
 pub use prune::{prune, size};
 

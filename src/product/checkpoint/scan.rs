@@ -1,25 +1,23 @@
 //! Looking at a workspace: what there is, what of it has changed since it was looked at last, and keeping that.
 //!
-//! Reads only what may have changed, never follows links, stays on one file system, and gives up at its caps. It changes
-//! nothing but the objects.
+//! Reads only what may have changed, and gives up at its caps. It changes nothing but the objects.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{Metadata, OpenOptions};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ignore::{WalkBuilder, WalkState};
 use rustix::fs::OFlags;
 
 use super::git::{Git, Tracked};
 use super::index::{Index, Known, Stamp};
 use super::objects::{Ids, Objects};
-use super::scope;
 use super::state::{Content, Name, State};
+use super::walk::{Found, Kind, Walked, threads};
 
 /// Entries of a workspace beyond which only tools' own edits are covered: five times a large project.
 pub const MAX_ENTRIES: usize = 50_000;
@@ -29,8 +27,6 @@ pub const MAX_BYTES: u64 = 500 << 20;
 pub const PATIENCE: Duration = Duration::from_secs(5);
 /// What was changed so shortly before it was looked at may change once more within the same tick of the clock.
 const COARSE_NANOS: i64 = 20_000_000;
-/// More threads gain nothing: beyond this they wait for the disk and for locks.
-const MAX_THREADS: usize = 6;
 /// Files each thread is worth starting for.
 const FILES_PER_THREAD: usize = 32;
 
@@ -77,38 +73,6 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// A path that was met.
-#[derive(Clone, Debug)]
-struct Found {
-    path: Name,
-    stamp: Stamp,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Folder,
-    Link,
-    File,
-}
-
-impl Found {
-    /// What stat told of a path; `None` for what is never kept.
-    fn new(path: Name, found: &Metadata) -> Option<Self> {
-        let kind = found.file_type();
-        let kind = if kind.is_dir() {
-            Kind::Folder
-        } else if kind.is_symlink() {
-            Kind::Link
-        } else if kind.is_file() {
-            Kind::File
-        } else {
-            return None;
-        };
-        Some(Self { path, stamp: Stamp::new(found), kind })
-    }
-}
-
 impl Scanner<'_> {
     /// Looks at everything for the first time. Clean files that git tracks are not read.
     ///
@@ -125,10 +89,9 @@ impl Scanner<'_> {
         let mut index = Index { root: self.root.to_owned(), area: area.to_owned(), known, named: BTreeSet::new() };
         let Walked { found, tracked } = self.walk(&index, tracked, deadline)?;
         let is_new = |found: &&Found| found.kind == Kind::File && !is_as_known(&index, found);
-        let new: Vec<&Found> = found.iter().filter(is_new).collect();
-        let files = new.iter().map(|found| (found.path.as_ref(), &found.stamp));
+        let files = found.iter().filter(is_new).map(|found| (&found.path, &found.stamp));
         let clean = self.git.map(|git| tracked.clean(git, self.root, files)).unwrap_or_default();
-        self.update(&mut index, found, &clean, deadline)?;
+        self.update(&mut index, &found, &clean, deadline)?;
         Ok(index)
     }
 
@@ -149,13 +112,13 @@ impl Scanner<'_> {
             .filter(|found| found.stamp.changed < since - COARSE_NANOS)
             .map(|found| found.path.clone())
             .collect();
-        let mut changes = self.update(index, found, &HashMap::new(), deadline)?;
+        let mut changes = self.update(index, &found, &HashMap::new(), deadline)?;
         changes.retain(|change| older.binary_search(&change.path).is_err());
         Ok(changes)
     }
 
     /// Why it is to end early, if it is.
-    fn over(&self, deadline: Instant) -> Option<Stopped> {
+    pub(super) fn over(&self, deadline: Instant) -> Option<Stopped> {
         if self.given_up.load(Ordering::Relaxed) {
             return Some(Stopped::System(io::ErrorKind::Interrupted.into()));
         }
@@ -220,52 +183,39 @@ impl Scanner<'_> {
         Ok(State::File { content, mode })
     }
 
-    /// Brings an index up to date with what was met.
+    /// Brings an index up to date with what was met, which is sorted.
     fn update(
         &self,
         index: &mut Index,
-        found: Vec<Found>,
-        clean: &HashMap<PathBuf, String>,
+        found: &[Found],
+        clean: &HashMap<Name, String>,
         deadline: Instant,
     ) -> Result<Vec<Change>, Stopped> {
-        let (same, other): (Vec<_>, Vec<_>) = found.into_iter().partition(|found| is_as_known(index, found));
-        let (of_git, other): (Vec<_>, Vec<_>) =
-            other.into_iter().partition(|found| found.kind == Kind::File && clean.contains_key(&found.path.0));
-        let bytes = other.iter().filter(|found| found.stamp.bytes <= super::objects::FILE_BYTES);
-        if bytes.filter(|found| found.kind == Kind::File).map(|found| found.stamp.bytes).sum::<u64>() > MAX_BYTES {
+        let other: Vec<&Found> = found.iter().filter(|found| !is_as_known(index, found)).collect();
+        let of_git = |found: &&Found| if found.kind == Kind::File { clean.get(&found.path) } else { None };
+        let (ready, unread): (Vec<_>, Vec<_>) = other.into_iter().partition(|found| of_git(found).is_some());
+        let sizes = unread.iter().filter(|found| found.kind == Kind::File).map(|found| found.stamp.bytes);
+        if sizes.filter(|bytes| *bytes <= super::objects::FILE_BYTES).sum::<u64>() > MAX_BYTES {
             return Err(Stopped::TooLarge);
         }
-        let mut known: BTreeMap<Name, Known> = BTreeMap::new();
-        let mut add = |found: &Found, state: State| {
-            let is_settled = found.stamp.changed < self.now - COARSE_NANOS;
-            known.insert(found.path.clone(), Known { stamp: found.stamp, state, is_settled });
-        };
-        for found in &of_git {
-            let id = clean.get(&found.path.0).cloned().unwrap_or_default();
-            add(found, State::File { content: Content::Git(id), mode: found.stamp.mode });
-        }
-        for (found, state) in self.states(index, &other, deadline)? {
-            add(found, state);
-        }
-        for found in same {
-            if let Some(kept) = index.known.remove(&found.path) {
-                known.insert(found.path, kept);
-            }
-        }
-        // What is left of the old index was changed or is gone.
-        let gone = std::mem::replace(&mut index.known, known);
+        let mut states = self.states(index, &unread, deadline)?;
+        let gone = missing(index, found, &unread, &states);
+        states.extend(ready.into_iter().map(|found| {
+            let id = of_git(&found).cloned().unwrap_or_default();
+            (found, State::File { content: Content::Git(id), mode: found.stamp.mode })
+        }));
         let mut changes = Vec::new();
-        for (path, Known { state: before, .. }) in &gone {
-            let after = index.state(path);
-            if !after.is_like(before) {
-                changes.push(Change { path: path.clone(), before: before.clone(), after });
+        for path in gone {
+            if let Some(Known { state: before, .. }) = index.known.remove(&path) {
+                changes.push(Change { path, before, after: State::Absent });
             }
         }
-        let fresh = of_git.iter().chain(&other).filter(|found| !gone.contains_key(&found.path));
-        for path in fresh.map(|found| &found.path) {
-            let after = index.state(path);
-            if after != State::Absent {
-                changes.push(Change { path: path.clone(), before: State::Absent, after });
+        for (Found { path, stamp, .. }, state) in states {
+            let is_settled = stamp.changed < self.now - COARSE_NANOS;
+            let known = Known { stamp: *stamp, state: state.clone(), is_settled };
+            let before = index.known.insert(path.clone(), known).map_or(State::Absent, |known| known.state);
+            if !state.is_like(&before) {
+                changes.push(Change { path: path.clone(), before, after: state });
             }
         }
         changes.sort_by(|one, other| one.path.cmp(&other.path));
@@ -277,15 +227,15 @@ impl Scanner<'_> {
     fn states<'f>(
         &self,
         index: &Index,
-        found: &'f [Found],
+        found: &[&'f Found],
         deadline: Instant,
     ) -> Result<Vec<(&'f Found, State)>, Stopped> {
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS);
-        let threads = threads.min(found.len().div_ceil(FILES_PER_THREAD)).max(1);
+        let most = found.len().div_ceil(FILES_PER_THREAD).max(1);
+        let threads = if most == 1 { 1 } else { threads().min(most) };
         let failed: Mutex<Option<Stopped>> = Mutex::new(None);
-        let read = |share: &'f [Found]| -> Vec<(&'f Found, State)> {
+        let read = |share: &[&'f Found]| -> Vec<(&'f Found, State)> {
             let mut states = Vec::with_capacity(share.len());
-            for found in share {
+            for found in share.iter().copied() {
                 let problem = match self.state(found, &index.state(&found.path)) {
                     Ok(state) => {
                         states.extend(state.map(|state| (found, state)));
@@ -302,7 +252,7 @@ impl Scanner<'_> {
             }
             states
         };
-        let shares: Vec<&[Found]> = found.chunks(found.len().div_ceil(threads).max(1)).collect();
+        let shares: Vec<&[&Found]> = found.chunks(found.len().div_ceil(threads).max(1)).collect();
         let states = match shares.as_slice() {
             [] => Vec::new(),
             [only] => read(only),
@@ -316,103 +266,24 @@ impl Scanner<'_> {
             None => Ok(states),
         }
     }
-
-    /// Meets everything that is covered.
-    fn walk(&self, index: &Index, tracked: Tracked, deadline: Instant) -> Result<Walked, Stopped> {
-        let area = self.root.join(&index.area);
-        let tracked = Arc::new(tracked);
-        let mut builder = WalkBuilder::new(&area);
-        // Hidden files too. What lies above the workspace has no say in it, and a `.gitignore` counts also without git.
-        builder.hidden(false).parents(false).ignore(false).require_git(false).same_file_system(true);
-        builder.current_dir(self.root);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        builder.threads(threads.min(MAX_THREADS));
-        let (root, known) = (self.root.to_owned(), Arc::clone(&tracked));
-        builder.filter_entry(move |entry| {
-            if entry.depth() == 0 {
-                return true;
-            }
-            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                return entry.file_name() != ".git";
-            }
-            match scope::folder(entry.file_name()) {
-                scope::Folder::Covered => true,
-                scope::Folder::Build => entry.path().strip_prefix(&root).is_ok_and(|path| known.has_below(path)),
-                scope::Folder::Never => false,
-            }
-        });
-        let (count, over) = (AtomicUsize::new(0), Mutex::new(None));
-        let gathered = Mutex::new(Vec::new());
-        builder.build_parallel().run(|| {
-            let mut share = Share { found: Vec::new(), into: &gathered };
-            let (count, over) = (&count, &over);
-            Box::new(move |entry| {
-                let stopped = match count.fetch_add(1, Ordering::Relaxed) > self.max_entries {
-                    true => Some(Stopped::TooLarge),
-                    false => self.over(deadline),
-                };
-                if let Some(stopped) = stopped {
-                    over.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(stopped);
-                    return WalkState::Quit;
-                }
-                let Ok(entry) = entry else { return WalkState::Continue };
-                if let (1.., Ok(path), Ok(found)) =
-                    (entry.depth(), entry.path().strip_prefix(self.root), entry.metadata())
-                {
-                    share.found.extend(Found::new(path.into(), &found));
-                }
-                WalkState::Continue
-            })
-        });
-        if let Some(stopped) = over.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(stopped);
-        }
-        let mut found = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        self.add_unmet(index, &tracked, &mut found);
-        Ok(Walked { found, tracked })
-    }
-
-    /// Adds what is covered although it is ignored: what git tracks all the same, what somebody named, and what was covered
-    /// before it was ignored.
-    fn add_unmet(&self, index: &Index, tracked: &Tracked, found: &mut Vec<Found>) {
-        let is_met = |path: &Path| found.binary_search_by(|found| found.path.as_ref().cmp(path)).is_ok();
-        let tracked_here = tracked.paths().filter(|path| path.starts_with(&index.area));
-        let others = index.named.iter().chain(index.known.keys()).map(Name::as_ref);
-        let mut unmet: Vec<&Path> = tracked_here.chain(others).filter(|path| !is_met(path)).collect();
-        unmet.sort_unstable();
-        unmet.dedup();
-        let covered = |path: &&Path| scope::covers(path, |folder| tracked.has_below(folder));
-        let more: Vec<Found> =
-            unmet.into_iter().filter(covered).filter_map(|path| Found::new(path.into(), &self.inside(path)?)).collect();
-        found.extend(more);
-        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-    }
-
-    /// What stat tells of a path that does not lead through links.
-    fn inside(&self, path: &Path) -> Option<Metadata> {
-        let folders = path.parent()?.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        let is_plain = |folder: &Path| self.root.join(folder).symlink_metadata().is_ok_and(|found| found.is_dir());
-        let found = self.root.join(path).symlink_metadata().ok()?;
-        folders.into_iter().all(is_plain).then_some(found)
-    }
 }
 
-struct Walked {
-    found: Vec<Found>,
-    tracked: Arc<Tracked>,
+/// Paths of the index where nothing was met, or nothing was left by the time it was read.
+fn missing(index: &Index, found: &[Found], unread: &[&Found], read: &[(&Found, State)]) -> Vec<Name> {
+    // Both are sorted.
+    let mut met = found.iter().map(|found| &found.path).peekable();
+    let is_met = |path: &&Name| {
+        while met.next_if(|met| met < path).is_some() {}
+        met.peek() == Some(path)
+    };
+    let unmet: Vec<&Name> = index.known.keys().filter(not(is_met)).collect();
+    let left: HashSet<&Name> = read.iter().map(|(found, _)| &found.path).collect();
+    let vanished = unread.iter().map(|found| &found.path).filter(|path| !left.contains(path));
+    unmet.into_iter().chain(vanished).cloned().collect()
 }
 
-/// What one thread met; put to the rest when it ends.
-struct Share<'a> {
-    found: Vec<Found>,
-    into: &'a Mutex<Vec<Found>>,
-}
-
-impl Drop for Share<'_> {
-    fn drop(&mut self) {
-        self.into.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.found);
-    }
+fn not<T>(mut holds: impl FnMut(&T) -> bool) -> impl FnMut(&T) -> bool {
+    move |item| !holds(item)
 }
 
 fn is_as_known(index: &Index, found: &Found) -> bool {

@@ -249,3 +249,16 @@ fn the_size_is_learned_from_what_providers_count() {
     let stale = Node::new(settings(), info(), history).stale(2);
     assert_eq!(stale.context_tokens(), 2_000, "what was counted before a summary counts no more");
 }
+
+#[test]
+fn results_that_nobody_has_seen_are_left_out_only_when_they_do_not_fit() {
+    let mut history = talk(2);
+    history.extend([answer("reading", &["a"]), results(&[("a", &tokens(9_000))])]);
+    let mut node = small(history);
+    let effects = node.step(Input::Submitted(Message::user("go on")));
+    let told = told(summons(&effects).unwrap());
+    assert!(told.contains("question 1") && !told.contains("[Agent calls read_file]"));
+    assert_eq!(asks(&node.step(summary("we talked"))).len(), 1, "the provider judges what is left");
+    let effects = node.step(overflow());
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Prune(_))) || summons(&effects).is_some());
+}

@@ -8,6 +8,7 @@ mod staged;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -20,6 +21,7 @@ use crate::base::env::Env;
 use crate::product::repository;
 
 use super::index::Stamp;
+use super::state::Name;
 pub use staged::Staged;
 
 /// How long git may take to look for objects. It needs a tenth of a second for ten thousand.
@@ -127,10 +129,17 @@ fn sized((id, size): (&str, &str)) -> Option<(String, u64)> {
     Some((id.to_owned(), size.parse().ok()?))
 }
 
+fn hex(id: &[u8]) -> String {
+    id.iter().fold(String::with_capacity(2 * id.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// What git knows of a work tree.
 #[derive(Debug, Default)]
 pub struct Tracked {
-    files: BTreeMap<PathBuf, Staged>,
+    files: BTreeMap<Name, Staged>,
     /// When the index was written, in nanoseconds since 1970.
     written: i64,
 }
@@ -156,43 +165,43 @@ impl Tracked {
     }
 
     /// The paths of all tracked files and links.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().filter(|(_, file)| file.mode & KIND_BITS != 0o160_000).map(|(path, _)| path.as_path())
+    pub fn paths(&self) -> impl Iterator<Item = &Name> {
+        self.files.iter().filter(|(_, file)| file.mode & KIND_BITS != 0o160_000).map(|(path, _)| path)
     }
 
-    /// The ids of those files that are as git saw them, whose contents git has, and in whose contents it changes nothing on
-    /// their way to the disk.
+    /// The ids, in hexadecimal, of those files that are as git saw them, whose contents git has, and in whose contents it
+    /// changes nothing on their way to the disk.
     pub fn clean<'f>(
         &self,
         git: &Git,
         root: &Path,
-        files: impl Iterator<Item = (&'f Path, &'f Stamp)>,
-    ) -> HashMap<PathBuf, String> {
-        let clean: Vec<(&Path, &Stamp, &String)> =
+        files: impl Iterator<Item = (&'f Name, &'f Stamp)>,
+    ) -> HashMap<Name, String> {
+        let clean: Vec<(&Name, &Stamp, String)> =
             files.filter_map(|(path, stamp)| Some((path, stamp, self.id_of(path, stamp)?))).collect();
         if clean.is_empty() || self.has_filters(root) {
             return HashMap::new();
         }
-        let ids: Vec<String> = clean.iter().map(|(_, _, id)| (*id).clone()).collect();
+        let ids: Vec<String> = clean.iter().map(|(_, _, id)| id.clone()).collect();
         let sizes = git.sizes(root, &ids).unwrap_or_default();
         // Where ends of lines or an encoding are changed on the way, the sizes differ.
-        let same = clean.into_iter().filter(|(_, stamp, id)| sizes.get(*id) == Some(&stamp.bytes));
-        same.map(|(path, _, id)| (path.to_owned(), id.clone())).collect()
+        let same = clean.into_iter().filter(|(_, stamp, id)| sizes.get(id) == Some(&stamp.bytes));
+        same.map(|(path, _, id)| (path.clone(), id)).collect()
     }
 
     /// The id of a file that is as git saw it.
-    fn id_of(&self, path: &Path, stamp: &Stamp) -> Option<&String> {
+    fn id_of(&self, path: &Name, stamp: &Stamp) -> Option<String> {
         let Staged { modified, inode, bytes, mode, id } = self.files.get(path)?;
         #[expect(clippy::cast_possible_truncation, reason = "git keeps the lower half")]
         let halves = (stamp.inode as u32, stamp.bytes as u32);
         let is_same = *modified == stamp.modified && (*inode, *bytes) == halves && mode & KIND_BITS == REGULAR;
         let is_settled = *modified < self.written - COARSE_NANOS;
-        (is_same && is_settled && !id.is_empty()).then_some(id)
+        (is_same && is_settled && !id.is_empty()).then(|| hex(id))
     }
 
     /// Whether programs change contents on their way to the disk (gitattributes(5)).
     fn has_filters(&self, root: &Path) -> bool {
-        let tracked = self.files.keys().filter(|path| path.ends_with(".gitattributes")).map(|path| root.join(path));
+        let tracked = self.files.keys().filter(|path| path.0.ends_with(".gitattributes")).map(|path| root.join(path));
         let own = repository::git_folder(root).map(|folder| folder.join("info/attributes"));
         tracked.chain(own).any(|path| {
             let mut text = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! Whatever is not understood makes it nothing: its reader then keeps contents itself.
 
+use super::super::state::Name;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -31,21 +32,21 @@ pub struct Staged {
     pub bytes: u32,
     /// Kind and permissions, as git writes them: `0o100644`, `0o100755`, `0o120000`, `0o160000`.
     pub mode: u32,
-    /// The content's id in hexadecimal; empty where what is on disk need not be that content.
-    pub id: String,
+    /// The content's id; empty where what is on disk need not be that content.
+    pub id: Vec<u8>,
 }
 
 /// Reads an index. `None` where something in it must be understood and is not.
-pub fn read(index: &[u8]) -> Option<BTreeMap<PathBuf, Staged>> {
+pub fn read(index: &[u8]) -> Option<BTreeMap<Name, Staged>> {
     ID_BYTES.into_iter().find_map(|id_bytes| read_with(index, id_bytes))
 }
 
-fn read_with(index: &[u8], id_bytes: usize) -> Option<BTreeMap<PathBuf, Staged>> {
+fn read_with(index: &[u8], id_bytes: usize) -> Option<BTreeMap<Name, Staged>> {
     let body = index.get(..index.len().checked_sub(id_bytes)?)?;
     let version = body.strip_prefix(b"DIRC").and_then(|rest| number(rest, 0)).filter(|v| (2..=4).contains(v))?;
     let count = number(body, 8)?;
     let (mut at, mut name) = (12, Vec::new());
-    let mut staged = BTreeMap::new();
+    let mut staged = Vec::new();
     for _ in 0..count {
         let before = std::mem::take(&mut name);
         let (file, next) = entry(body, at, id_bytes, version, &before, &mut name)?;
@@ -53,7 +54,7 @@ fn read_with(index: &[u8], id_bytes: usize) -> Option<BTreeMap<PathBuf, Staged>>
         if name < before || name.is_empty() {
             return None;
         }
-        staged.insert(PathBuf::from(OsStr::from_bytes(&name)), file);
+        staged.push((Name(PathBuf::from(OsStr::from_bytes(&name))), file));
         at = next;
     }
     // What follows may be ignored where its name begins with a capital.
@@ -61,7 +62,8 @@ fn read_with(index: &[u8], id_bytes: usize) -> Option<BTreeMap<PathBuf, Staged>>
         body.get(at).filter(|first| first.is_ascii_uppercase())?;
         at = at.checked_add(8)?.checked_add(usize::try_from(number(body, at + 4)?).ok()?)?;
     }
-    (at == body.len()).then_some(staged)
+    // Made of what is sorted already, which takes no comparing.
+    (at == body.len()).then(|| staged.into_iter().collect())
 }
 
 /// Reads one entry at `at`; the path goes into `name`. Returns where the next one begins.
@@ -104,7 +106,7 @@ fn entry(
         inode: stat(5)?,
         mode: stat(6)?,
         bytes: stat(9)?,
-        id: if is_plain { id.iter().map(|byte| format!("{byte:02x}")).collect() } else { String::new() },
+        id: if is_plain { id.to_vec() } else { Vec::new() },
     };
     Some((file, end))
 }
@@ -131,8 +133,10 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
 }
 
 /// Whether some tracked path lies below a folder.
-pub fn has_below(staged: &BTreeMap<PathBuf, Staged>, folder: &Path) -> bool {
-    staged.range(folder.to_owned()..).next().is_some_and(|(path, _)| path.starts_with(folder))
+pub fn has_below(staged: &BTreeMap<Name, Staged>, folder: &Path) -> bool {
+    let mut first = folder.as_os_str().to_owned();
+    first.push("/");
+    staged.range(Name(first.into())..).next().is_some_and(|(path, _)| path.0.starts_with(folder))
 }
 
 #[cfg(test)]
@@ -142,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_folder_has_what_begins_with_its_name() {
-        let file = Staged { modified: 0, inode: 0, bytes: 0, mode: 0, id: String::new() };
-        let staged: BTreeMap<PathBuf, Staged> =
-            ["a-b", "a/b", "b/c/d"].iter().map(|path| (PathBuf::from(path), file.clone())).collect();
+        let file = Staged { modified: 0, inode: 0, bytes: 0, mode: 0, id: Vec::new() };
+        let staged: BTreeMap<Name, Staged> =
+            ["a-b", "a/b", "b/c/d"].iter().map(|path| (Name(path.into()), file.clone())).collect();
         assert!(has_below(&staged, "a".as_ref()) && has_below(&staged, "b/c".as_ref()));
         assert!(!has_below(&staged, "b/d".as_ref()) && !has_below(&staged, "c".as_ref()));
     }
