@@ -2,6 +2,5 @@
 //!
 //! Never touches a session, nor anything a running program holds; when to prune is for others to decide.
 
-pub mod named;
 pub mod prune;
 pub mod size;

@@ -7,12 +7,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::base::clock::Clock;
 use crate::base::lock;
 use crate::base::path::is_absent;
+use crate::product::checkpoint::{
+    self,
+    prune::{Limits, Pruned},
+};
+use crate::product::error::Error;
 use crate::product::journal;
-use crate::product::session::blob::{Blobs, Swept};
-
-use super::named;
+use crate::product::session::blob::Swept;
+use crate::product::session::store::Store;
 
 /// How long what commands printed in full is kept, and what happened: nobody looks for what is a month old.
 const OLD: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -54,18 +59,31 @@ pub fn prune(data_dir: &Path, now_ms: i64) -> Vec<Removed> {
         remove("old log", &data_dir.join(journal::FOLDER), 1, |path, found| is_old_log(path) && old(found)),
         remove("unfinished file", data_dir, DEPTH, unfinished),
         sweep(data_dir, now_ms),
+        checkpoints(data_dir, now_ms),
     ]
 }
 
 /// Removes the blobs that no session names.
 fn sweep(data_dir: &Path, now_ms: i64) -> Removed {
-    let keep = named::blobs(&data_dir.join("sessions"));
-    let swept = keep.and_then(|keep| Blobs::new(data_dir).sweep(&keep, now_ms));
+    let store = Store::new(data_dir, Clock::System);
+    let swept = store.named_blobs().and_then(|keep| {
+        let cannot = |error| Error::failed("blobs cannot be removed").caused_by(error);
+        store.blobs().sweep(&keep, now_ms).map_err(cannot)
+    });
     let (Swept { blobs: files, bytes }, problem) = match swept {
         Ok(swept) => (swept, None),
         Err(error) => (Swept::default(), Some(error.to_string())),
     };
     Removed { what: "unnamed blob", files, bytes, problem }
+}
+
+/// Removes what undo would need of old turns, and what is too much.
+fn checkpoints(data_dir: &Path, now_ms: i64) -> Removed {
+    let (pruned, problem) = match checkpoint::prune(data_dir, now_ms, Limits::default()) {
+        Ok(pruned) => (pruned, None),
+        Err(error) => (Pruned::default(), Some(error.to_string())),
+    };
+    Removed { what: "old checkpoint", files: pruned.sessions as u64, bytes: pruned.bytes, problem }
 }
 
 /// A file that its writer never finished: beside its name, or a name that was never filled.
