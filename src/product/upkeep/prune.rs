@@ -195,7 +195,13 @@ mod tests {
         let told: Vec<_> = removed.iter().map(|removed| (removed.what, removed.files, removed.bytes)).collect();
         assert_eq!(
             told,
-            [("old output", 1, 10), ("old log", 1, 20), ("unfinished file", 3, 8), ("unnamed blob", 1, 30)]
+            [
+                ("old output", 1, 10),
+                ("old log", 1, 20),
+                ("unfinished file", 3, 8),
+                ("unnamed blob", 1, 30),
+                ("old checkpoint", 0, 0)
+            ]
         );
         assert!(removed.iter().all(|removed| removed.problem.is_none()));
         assert!(!orphan.exists() && named.exists());
