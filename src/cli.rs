@@ -63,10 +63,10 @@ pub struct Task {
     #[arg(short, long, help_heading = "Task")]
     pub print: bool,
     /// Go on with the newest session of this folder
-    #[arg(short = 'c', long = "continue", help_heading = "Task", conflicts_with = "session")]
+    #[arg(short = 'c', long = "continue", help_heading = "Task", conflicts_with_all = ["session", "no_session"])]
     pub resume: bool,
     /// Go on with this session; the beginning of an id is enough
-    #[arg(long, value_name = "ID|PATH", help_heading = "Task")]
+    #[arg(long, value_name = "ID|PATH", help_heading = "Task", conflicts_with = "no_session")]
     pub session: Option<String>,
     /// Begin a copy of this session, which stays as it is
     #[arg(long, value_name = "ID|PATH", help_heading = "Task", conflicts_with_all = ["resume", "session", "no_session"])]

@@ -243,6 +243,8 @@ fn no_session_leaves_no_session() {
     let host = Host::new();
     host.script([say("one")]);
     host.print("hi").with(&["--no-session"]).run().is(0, "one\n", &[]);
+    let both = host.print("hi").with(&["-c", "--no-session"]).run().exits(2);
+    assert!(both.stderr.contains("cannot be used with"), "{}", both.stderr);
     assert!(host.sessions().is_empty() && !host.state().contains("\"one\""));
 }
 
