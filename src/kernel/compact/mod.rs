@@ -3,13 +3,14 @@
 //! Pure decisions and words. Who is asked for the summary, and where it is kept, is decided elsewhere; nothing here
 //! deletes anything but from what is sent.
 
-pub mod cut;
 mod material;
+pub mod place;
 #[cfg(test)]
 pub mod tests;
 
 use std::sync::Arc;
 
+use crate::base::text::cut;
 use crate::base::text::numbers::grouped;
 use crate::model::message::{Message, Origin, Part, ToolResult};
 use crate::model::request::{Options, Request, ToolChoice};
@@ -147,6 +148,36 @@ pub fn pruned(message: &Message) -> Option<Message> {
         false => result.clone(),
     });
     Some(Message::Tool(shorter.collect()))
+}
+
+/// A message of results without the middle of those longer than `most` characters; `None` if it has none.
+pub fn trimmed(message: &Message, most: usize) -> Option<Message> {
+    let Message::Tool(results) = message else { return None };
+    let is_long = |result: &ToolResult| chars(&result.content) > most;
+    if !results.iter().any(is_long) {
+        return None;
+    }
+    let shorter = results.iter().map(|result| {
+        let parts = result.content.iter().map(|part| match part {
+            Part::Text(text) if is_long(result) => Part::Text(without_middle(text, most)),
+            Part::Text(_) | Part::Image(_) => part.clone(),
+        });
+        ToolResult { content: parts.collect(), ..result.clone() }
+    });
+    Some(Message::Tool(shorter.collect()))
+}
+
+fn without_middle(text: &str, most: usize) -> String {
+    let left_out = text.chars().count().saturating_sub(most);
+    if left_out == 0 {
+        return text.to_owned();
+    }
+    format!(
+        "{}\n[... {} characters do not fit into the model's window and were left out; ask for less at a time ...]\n{}",
+        cut::head(text, most / 2),
+        grouped(left_out as u64),
+        cut::tail(text, most / 2)
+    )
 }
 
 /// Text alone counts: pictures in results are few, and what they show cannot be had again by reading.

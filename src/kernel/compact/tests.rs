@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::cut::cut;
+use super::place::cut;
 use super::*;
 use crate::base::json::Object;
 use crate::model::message::{Assistant, AssistantPart, ToolCall, ToolInput};

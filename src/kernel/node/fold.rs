@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::words::{self, trouble};
 use super::{Effects, Node, Phase, notice};
 use crate::base::text::numbers;
-use crate::kernel::compact::cut::cut;
-use crate::kernel::compact::{Folded, Material, Summons, is_line, pruned, stand_in, summary_of};
+use crate::kernel::compact::place::cut;
+use crate::kernel::compact::{Folded, Material, Summons, is_line, pruned, stand_in, summary_of, trimmed};
 use crate::kernel::effect::{Effect, End};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::retry::{self, Decision, Retries};
@@ -27,6 +27,8 @@ const FAILURES: u32 = 2;
 const SHRINKS: u32 = 1;
 /// So many tokens are worth a summary that a person wants: fewer are hardly longer than it.
 const WORTH_ASKING: u64 = 500;
+/// However little room there is, a result keeps so many characters.
+const SHORTEST: usize = 400;
 /// A summary has at least and at most so many tokens of room.
 const ANSWER: std::ops::RangeInclusive<u64> = 1_024..=8_192;
 
@@ -72,6 +74,10 @@ impl Node {
         if tokens <= room {
             return None;
         }
+        if self.trim(room, effects) && self.context_tokens() <= room {
+            return None;
+        }
+        let tokens = self.context_tokens();
         let enough = |saved: u64| saved >= tokens / 5 && tokens - saved <= room / 10 * 9;
         if self.prune(room / 3, enough, effects) {
             return None;
@@ -93,7 +99,7 @@ impl Node {
         }
         self.task.overflows += 1;
         let tokens = self.guess(self.history.iter().map(Arc::as_ref));
-        if self.prune(tokens / 4, |saved| saved >= tokens / 5 * 2, effects) {
+        if self.trim(tokens / 2, effects) || self.prune(tokens / 4, |saved| saved >= tokens / 5 * 2, effects) {
             return self.ask_again(choice, retries, shown, effects);
         }
         self.fold(Why::Overflow { error, choice, retries, shown }, effects)
@@ -106,6 +112,36 @@ impl Node {
             notice(NoticeCode::Compaction, words::NOTHING_TO_FOLD, effects);
             self.finish(End::Answered, effects)
         })
+    }
+
+    /// Leaves out the middle of results that nobody has seen yet, if they alone take more than half of the room: a summary
+    /// would say less of them, and the calls would be made again.
+    fn trim(&mut self, room: u64, effects: &mut Effects) -> bool {
+        let unseen = self.unseen();
+        let fresh = || self.history.iter().skip(unseen).filter(|message| matches!(***message, Message::Tool(_)));
+        let tokens: u64 = fresh().map(|message| self.tokens_of(message)).sum();
+        let results: usize = fresh()
+            .map(|message| match message.as_ref() {
+                Message::Tool(results) => results.len(),
+                Message::User(_) | Message::Assistant(_) => 0,
+            })
+            .sum();
+        if tokens <= room / 2 {
+            return false;
+        }
+        let chars = (room / 2).saturating_mul(self.gauge.token_chars()) / 1000;
+        let most = usize::try_from(chars).unwrap_or(usize::MAX) / results.max(1);
+        let mut changed = false;
+        for message in self.history.iter_mut().skip(unseen) {
+            if let Some(shorter) = trimmed(message, most.max(SHORTEST)) {
+                *message = Arc::new(shorter);
+                changed = true;
+            }
+        }
+        if changed {
+            notice(NoticeCode::Compaction, words::TRIMMED, effects);
+        }
+        changed
     }
 
     /// Leaves out long results before the last `keep` tokens, if what that saves is `enough`.

@@ -253,12 +253,34 @@ fn the_size_is_learned_from_what_providers_count() {
 #[test]
 fn results_that_nobody_has_seen_are_left_out_only_when_they_do_not_fit() {
     let mut history = talk(2);
-    history.extend([answer("reading", &["a"]), results(&[("a", &tokens(9_000))])]);
+    history.extend([answer("reading", &["a"]), results(&[("a", &tokens(4_900))])]);
     let mut node = small(history);
     let effects = node.step(Input::Submitted(Message::user("go on")));
     let told = told(summons(&effects).unwrap());
     assert!(told.contains("question 1") && !told.contains("[Agent calls read_file]"));
     assert_eq!(asks(&node.step(summary("we talked"))).len(), 1, "the provider judges what is left");
     let effects = node.step(overflow());
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::Prune(_))) || summons(&effects).is_some());
+    assert_eq!(asks(&effects).len(), 1, "then they are shown in part");
+}
+
+#[test]
+fn a_result_too_long_for_the_window_is_shown_in_part() {
+    let mut node = small(Vec::new());
+    node.step(Input::Submitted(Message::user("read it")));
+    node.step(reply("", vec![call("c", "read_file")], StopReason::ToolUse));
+    let limits = Limits { chars: 50_000, lines: 2_000 };
+    let pending = PendingCall { limits, ..pending(call("c", "read_file"), Subject::Other) };
+    node.step(Input::Prepared(vec![Ok(pending)]));
+    node.step(Input::Decided(vec![Verdict::Allow]));
+    let effects = node.step(Input::ToolFinished { place: 0, output: Output::ok(tokens(11_000)), duration_ms: 0 });
+    assert!(summons(&effects).is_none() && asks(&effects).len() == 1, "nobody has to be asked");
+    let Message::Tool(shown) = &*node.history()[2] else { panic!() };
+    let Part::Text(text) = &shown[0].content[0] else { panic!() };
+    assert!(text.contains("do not fit into the model's window") && text.len() < 17_000, "{}", text.len());
+    // The provider's own window is smaller still.
+    let effects = node.step(overflow());
+    assert_eq!(asks(&effects).len(), 1, "{effects:?}");
+    let Message::Tool(shown) = &*node.history()[2] else { panic!() };
+    let Part::Text(text) = &shown[0].content[0] else { panic!() };
+    assert!(text.len() < 9_000, "{}", text.len());
 }
