@@ -33,6 +33,7 @@ fn words_are_found_in_all_sessions() {
     let roles: Vec<&Value> = hits.iter().map(|hit| &hit["role"]).collect();
     assert_eq!(roles, ["assistant", "result"]);
     assert_eq!((&hits[0]["match"], &hits[0]["title"]), (&json!("marzipan"), &json!("first talk")));
+    host.agent(&["sessions", "search", "<environment>"]).run().exits(1);
     let shown = host.agent(&["sessions", "search", "mentions"]).run().ok().stdout;
     assert!(shown.starts_with(&first) && shown.contains("It *»mentions«* marzipan."), "{shown}");
     let limited = host.agent(&["sessions", "search", "talk", "--limit", "1", "--here"]).run().ok();

@@ -30,7 +30,7 @@ const WORTH_ASKING: u64 = 500;
 /// However little room there is, a result keeps so many characters.
 const SHORTEST: usize = 400;
 /// A summary has at least and at most so many tokens of room.
-const ANSWER: std::ops::RangeInclusive<u64> = 1_024..=8_192;
+const ANSWER: std::ops::RangeInclusive<u64> = 2_048..=8_192;
 
 /// Why room is made, and so what comes after it.
 #[derive(Clone, Debug)]
@@ -265,7 +265,10 @@ impl Node {
         let error = match result {
             Ok(reply) => {
                 let cost = self.charge_to(info, &reply, effects);
-                let text = text(&reply);
+                let mut text = text(&reply);
+                if reply.stop == StopReason::Length && !text.trim().is_empty() {
+                    text.push_str(words::CUT_SUMMARY);
+                }
                 match (text.trim(), &reply.stop) {
                     (_, StopReason::Refusal) => ModelError::new(ErrorKind::Refused, words::NO_SUMMARY),
                     ("", _) => ModelError::new(ErrorKind::Empty, words::NO_SUMMARY),

@@ -17,6 +17,8 @@ pub(super) const MISSED: &str = "a picture that was refused before is not sent a
 pub(super) const NOTHING_TO_FOLD: &str =
     "there is too little to summarise: what is left is the last words, the system prompt and the tools";
 pub(super) const NO_SUMMARY: &str = "no summary was written";
+pub(super) const CUT_SUMMARY: &str =
+    "\n\n[The summary was cut off here by the output limit; look again at what is missing.]";
 pub(super) const TRIMMED: &str = "the last results do not fit into the window; the model gets their beginning and end";
 pub(super) const AGAIN: &str = "the request did not fit; it is made again with a shorter conversation";
 pub(super) const NOT_JUDGED: &str = "denied: no decision was made";

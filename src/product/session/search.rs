@@ -21,6 +21,7 @@ use super::entry::{Content, Kind, LabelLine, Link, MessageLine, NameLine, Outlin
 use super::list::{Info, Unread};
 use super::shelf::Listed;
 use super::store::Store;
+use super::title;
 use crate::base::jsonl::Reader;
 use crate::base::path::is_absent;
 use crate::product::error::Error;
@@ -264,6 +265,8 @@ impl Looking<'_> {
     fn content(&mut self, part: &Content, place: (Option<u64>, i64), source: Source) {
         let (id, at_ms) = (place.0, Some(place.1));
         match part {
+            // Nobody said that, and it would be found in every session.
+            Content::Text { text: Some(text), .. } if source == Source::User && title::is_surroundings(text) => {}
             Content::Text { text: Some(text), .. } => self.text(text, id, at_ms, source),
             Content::Text { text: None, blob: Some(hash) } => {
                 if let Some(bytes) = (self.resolve)(hash) {

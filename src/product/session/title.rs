@@ -22,6 +22,12 @@ const BLOCKS: [(&str, &str); 2] = [("<environment>", "</environment>"), ("<file 
 /// How fenced code begins and ends.
 const FENCES: [&str; 2] = ["```", "~~~"];
 
+/// Whether a text is what the agent tells of the surroundings, ahead of what a person says.
+pub fn is_surroundings(text: &str) -> bool {
+    let [(begin, end), _] = BLOCKS;
+    text.starts_with(begin) && text.trim_end().ends_with(end)
+}
+
 /// A title for what a person said first; `None` where they said nothing that could be read.
 pub fn of_message(parts: &[Part]) -> Option<String> {
     words(parts).and_then(of_text)
