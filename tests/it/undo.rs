@@ -136,12 +136,26 @@ fn a_turn_that_was_killed_is_taken_back() {
     host.script([call("execute_bash", json!({"command": "echo after > f.txt; echo x > g.txt; sleep 60"}))]);
     let running = host.task("change it").start();
     host.wait_process("sleep 60");
+    // Until the program has said that it lived when that was written.
+    let lock = || {
+        let folder = fs::read_dir(host.data_dir().join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
+        folder.map(|folder| folder.join("lock")).find(|lock| lock.exists()).unwrap()
+    };
+    let time = |path: std::path::PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while time(lock()) <= time(host.work().join("g.txt")) {
+        assert!(std::time::Instant::now() < deadline, "no sign of life");
+        std::thread::yield_now();
+    }
     running.signal(Signal::KILL);
     running.wait();
     assert_eq!(host.read("f.txt"), "after\n");
+    host.file("mine.txt", "mine\n");
     let run = host.agent(&["undo", "--files"]).run().ok();
     assert!(run.stdout.contains("The turn was cut off"), "{}", run.stdout);
+    assert!(run.stdout.contains("left alone  mine.txt: it was changed after the program had ended"), "{}", run.stdout);
     assert_eq!((host.read("f.txt").as_str(), host.exists("g.txt")), ("before\n", false));
+    assert_eq!(host.read("mine.txt"), "mine\n");
 }
 
 #[test]

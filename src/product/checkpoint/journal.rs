@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::index::Stamp;
 use super::plan::Direction;
+use super::pulse::Pulse;
 use super::scan::Change;
 use super::state::{Name, State};
 use crate::base::jsonl::Reader;
@@ -70,6 +72,9 @@ pub enum Line {
         last_id: Option<u64>,
         /// Whether it was cut off, so that what stood there when that was noticed counts as what it left.
         cut_off: bool,
+        /// Paths that were changed after the program had ended, by whomever; they are in no change.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        late: BTreeSet<Name>,
     },
     /// Something was said: what was taken back is not restored any more.
     Said {},
@@ -111,6 +116,8 @@ pub struct Unit {
     pub undone: BTreeSet<Name>,
     /// Whether a turn in it was cut off.
     pub cut_off: bool,
+    /// Paths that were changed after the program had ended, and may be anybody's.
+    pub late: BTreeSet<Name>,
 }
 
 /// A turn that has not ended.
@@ -196,7 +203,7 @@ impl History {
                     open.looked.get_or_insert(at);
                 }
             }
-            Line::End { changes, last_id, cut_off } => self.end(changes, last_id, cut_off),
+            Line::End { changes, last_id, cut_off, late } => self.end(changes, last_id, cut_off, late),
             Line::Said {} => self.undone.clear(),
             Line::Intent { undo, refs, steps } => {
                 let direction = if undo { Direction::Undo } else { Direction::Redo };
@@ -215,15 +222,15 @@ impl History {
         }
     }
 
-    fn end(&mut self, changes: Vec<Change>, last_id: Option<u64>, cut_off: bool) {
+    fn end(&mut self, changes: Vec<Change>, last_id: Option<u64>, cut_off: bool, late: BTreeSet<Name>) {
         let Some(Open { root, reference, entry_id, title, .. }) = self.open.take() else { return };
-        if changes.is_empty() {
+        if changes.is_empty() && late.is_empty() {
             return;
         }
         self.undone.clear();
         let changes = changes.into_iter().map(|Change { path, before, after }| (path, (before, after))).collect();
         let (references, undone) = (vec![reference], BTreeSet::new());
-        self.units.push(Unit { root, references, entry_id, last_id, title, changes, undone, cut_off });
+        self.units.push(Unit { root, references, entry_id, last_id, title, changes, undone, cut_off, late });
     }
 
     /// The turns of these names become one that has been taken back.
@@ -259,6 +266,7 @@ fn joined(units: Vec<Unit>) -> Unit {
         joined.references.extend(unit.references);
         joined.last_id = unit.last_id;
         joined.cut_off |= unit.cut_off;
+        joined.late.extend(unit.late);
         for (path, (before, after)) in unit.changes {
             let earliest = joined.changes.remove(&path).map_or(before, |(earliest, _)| earliest);
             joined.changes.insert(path, (earliest, after));
@@ -271,7 +279,9 @@ fn joined(units: Vec<Unit>) -> Unit {
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    _lock: File,
+    lock: File,
+    /// When the one who held it last was known to live, in nanoseconds since 1970 by the clock of the file system.
+    pub alive: i64,
 }
 
 impl Journal {
@@ -288,12 +298,13 @@ impl Journal {
         if !lock::exclusive(&own, PATIENCE)? {
             return Ok(None);
         }
+        let alive = Stamp::new(&own.metadata()?).modified;
         let mut file = options.open(journal(folder))?;
         // Behind a line that was torn by a crash, the next one begins afresh.
         if !ends_whole(&file)? {
             file.write_all(b"\n")?;
         }
-        Ok(Some(Self { file, _lock: own }))
+        Ok(Some(Self { file, lock: own, alive }))
     }
 
     /// Appends a line.
@@ -305,6 +316,15 @@ impl Journal {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.write_all(&text)
+    }
+
+    /// Says from now on that this process lives, until what is returned is dropped.
+    ///
+    /// # Errors
+    ///
+    /// What the system said.
+    pub fn pulse(&self) -> io::Result<Pulse> {
+        Pulse::start(self.lock.try_clone()?)
     }
 
     /// Brings what was appended to the disk.
@@ -344,7 +364,7 @@ mod tests {
 
     fn made(path: &str) -> Line {
         let change = Change { path: name(path), before: State::Absent, after: State::Folder };
-        Line::End { changes: vec![change], last_id: None, cut_off: false }
+        Line::End { changes: vec![change], last_id: None, cut_off: false, late: BTreeSet::new() }
     }
 
     fn history(lines: &[Line]) -> History {

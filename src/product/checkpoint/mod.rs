@@ -25,6 +25,7 @@ mod objects;
 mod place;
 pub mod plan;
 pub mod prune;
+mod pulse;
 pub mod record;
 mod scan;
 mod scope;

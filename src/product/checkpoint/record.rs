@@ -3,7 +3,7 @@
 //! Nothing is looked at before the first call that may change something, and nothing here ever stops one: what cannot be
 //! kept is told in one notice.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use super::index::Index;
 use super::journal::{Journal, Line, Open, Touched};
 use super::named;
 use super::prune;
+use super::pulse::Pulse;
 use super::scan::{Change, MAX_BYTES, MAX_ENTRIES, Stopped};
 use super::scope;
 use super::state::{Content, Name, State};
@@ -75,6 +76,8 @@ struct Said {
 #[derive(Debug)]
 struct Active {
     session: String,
+    /// Ends before the journal is let go.
+    _pulse: Pulse,
     journal: Journal,
     open: Open,
 }
@@ -214,7 +217,8 @@ impl Recording {
                 timestamp: depot.now_ms(),
             })?;
             let open = Open { root, reference, entry_id, title, touched: BTreeMap::new(), looked: None };
-            self.active = Some(Active { session: session.clone(), journal, open });
+            let pulse = journal.pulse()?;
+            self.active = Some(Active { session: session.clone(), _pulse: pulse, journal, open });
         }
         Ok(self.active.as_mut())
     }
@@ -282,7 +286,8 @@ impl Recording {
     }
 
     fn end(&mut self, depot: &Depot, last_id: Option<u64>) -> io::Result<Option<Checkpoint>> {
-        let Some(Active { session: _, mut journal, open }) = self.active.take() else { return Ok(None) };
+        let Some(Active { session: _, _pulse: pulse, mut journal, open }) = self.active.take() else { return Ok(None) };
+        drop(pulse);
         let (changes, stopped) = depot.changes(&open, self.index.as_mut());
         match stopped {
             Ok(()) => {}
@@ -294,7 +299,7 @@ impl Recording {
         }
         self.tell_large(&changes);
         let is_empty = changes.is_empty();
-        journal.append(&Line::End { changes, last_id, cut_off: false })?;
+        journal.append(&Line::End { changes, last_id, cut_off: false, late: BTreeSet::new() })?;
         let Open { reference, entry_id, .. } = open;
         Ok((!is_empty).then_some(Checkpoint { entry_id, reference }))
     }
@@ -327,7 +332,7 @@ impl Active {
 
     /// Looks at the workspace before the turn's first command. What has changed since the last look is the user's.
     fn look(&mut self, depot: &Depot, index: &mut Option<Index>) -> Result<(), Stopped> {
-        let Self { session, journal, open } = self;
+        let Self { session, _pulse: _, journal, open } = self;
         let root = &open.root;
         let scanner = depot.scanner(root);
         let at = scanner.now;

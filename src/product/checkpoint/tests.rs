@@ -540,6 +540,40 @@ fn a_turn_that_was_cut_off_is_taken_back_by_what_is_there() {
 }
 
 #[test]
+fn what_was_changed_after_the_program_was_killed_is_left() {
+    let lab = Lab::new();
+    for path in ["f", "edited", "tooled", "gone"] {
+        lab.write(path, "before\n");
+    }
+    let checkpoints = lab.checkpoints();
+    checkpoints.said(SESSION, 1, None);
+    lab.tool(&checkpoints, "tooled", "tool\n");
+    checkpoints.starting(&command("make"));
+    lab.write("f", "command\n");
+    lab.write("made", "command\n");
+    lab.remove("gone");
+    drop(checkpoints);
+    lab.settle();
+    lab.write("edited", "mine\n");
+    lab.write("tooled", "mine\n");
+    lab.write("notes/mine", "mine\n");
+    let refused = ["refuse edited", "refuse notes", "refuse notes/mine", "refuse tooled"];
+    let mut done = lab.undo();
+    done.retain(|line| line.starts_with("refuse"));
+    assert_eq!(done, refused);
+    assert_eq!(
+        ["f", "gone", "made"].map(|path| lab.read(path)),
+        [Some("before\n".to_owned()), Some("before\n".into()), None]
+    );
+    assert_eq!(["edited", "tooled", "notes/mine"].map(|path| lab.read(path).unwrap()), ["mine\n"; 3]);
+    lab.redo();
+    assert_eq!(
+        (lab.read("f").unwrap(), lab.read("notes/mine").unwrap()),
+        ("command\n".to_owned(), "mine\n".to_owned())
+    );
+}
+
+#[test]
 fn a_crash_while_files_are_taken_back_is_gone_on_from() {
     let lab = Lab::new();
     lab.write("a", "1\n2\n3\n4\n");

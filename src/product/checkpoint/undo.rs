@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::chat::Chat;
 use super::decide::Decider;
 use super::depot::Depot;
-use super::index::Index;
+use super::index::{Index, Stamp};
 use super::journal::{self, History, Journal, Line, Unit};
 use super::place::Place;
 use super::plan::{ChangeKind, ChatMove, Direction, FileChange, Plan, Report, Step, What};
@@ -43,13 +43,34 @@ pub(super) fn redo_mark(folder: &Path) -> PathBuf {
     folder.join("redo")
 }
 
-/// Ends a turn that was cut off: what stands there now is what it left.
+/// Ends a turn that was cut off. What stands there now is what it left, but for what was changed after the program had ended:
+/// nobody knows by whom.
 pub(super) fn close(depot: &Depot, session: &str, journal: &mut Journal) -> io::Result<()> {
     let Some(open) = History::read(&depot.session(session))?.open else { return Ok(()) };
     let mut index = open.looked.and_then(|_| Index::read(&depot.index(session), &open.root));
     // Where the workspace cannot be looked at any more, what tools did is known all the same.
-    let (changes, _) = depot.changes(&open, index.as_mut());
-    journal.append(&Line::End { changes, last_id: None, cut_off: true })
+    let (mut changes, _) = depot.changes(&open, index.as_mut());
+    let mut late = BTreeSet::new();
+    changes.retain_mut(|change| {
+        let found = open.root.join(&change.path).symlink_metadata();
+        // What is gone is made again, which overwrites nothing.
+        let is_late =
+            change.after != State::Absent && found.is_ok_and(|found| Stamp::new(&found).changed > journal.alive);
+        let left = open.touched.get(&change.path).and_then(|touched| touched.after.clone());
+        match (is_late, left) {
+            (false, _) => true,
+            // What a tool left is known, and compared with what stands there.
+            (true, Some(left)) => {
+                change.after = left;
+                !change.before.is_like(&change.after)
+            }
+            (true, None) => {
+                late.insert(change.path.clone());
+                false
+            }
+        }
+    });
+    journal.append(&Line::End { changes, last_id: None, cut_off: true, late })
 }
 
 impl Target<'_> {
@@ -198,14 +219,18 @@ impl Target<'_> {
         let paths: BTreeSet<&Name> = units
             .iter()
             .flat_map(|unit| match direction {
-                Direction::Undo => unit.changes.keys().collect::<Vec<_>>(),
+                Direction::Undo => unit.changes.keys().chain(&unit.late).collect::<Vec<_>>(),
                 Direction::Redo => unit.undone.iter().collect(),
             })
             .collect();
         let references: Vec<String> = units.iter().rev().flat_map(|unit| unit.references.clone()).collect();
         let begun = half_done(history, direction, &references);
         let decider = Decider { objects: self.depot.objects() };
+        let is_late = |path: &Name| direction == Direction::Undo && units.iter().any(|unit| unit.late.contains(path));
         let decided = paths.iter().map(|path| {
+            if is_late(path) {
+                return ((*path).clone(), Err("it was changed after the program had ended, perhaps by you".to_owned()));
+            }
             let decision = self.look(&root, path, |folder| paths.contains(&Name::from(folder))).and_then(|now| {
                 if let Some((was, _)) = begun.get(path).filter(|(_, then)| now.is_like(then)) {
                     // Done before the program ended in the middle.
@@ -230,8 +255,9 @@ impl Target<'_> {
             text_bytes: 0,
         };
         if units.iter().any(|unit| unit.cut_off) && direction == Direction::Undo {
-            plan.notes
-                .push("The turn was cut off: whatever changed until this was noticed counts as its own.".to_owned());
+            plan.notes.push(
+                "The turn was cut off: whatever changed until then counts as its own, and nothing later.".to_owned(),
+            );
         }
         decided.into_iter().for_each(|(path, decision)| self.add(&mut plan, path, decision));
         plan
