@@ -16,8 +16,10 @@ use rustix::fs::OFlags;
 use super::git::{Git, Tracked};
 use super::index::{Index, Known, Stamp};
 use super::objects::{Ids, Objects};
+use super::scope;
 use super::state::{Content, Name, State};
 use super::walk::{Found, Kind, Walked, threads};
+use crate::product::repository;
 
 /// Entries of a workspace beyond which only tools' own edits are covered: five times a large project.
 pub const MAX_ENTRIES: usize = 50_000;
@@ -97,8 +99,8 @@ impl Scanner<'_> {
 
     /// Looks again: the index is brought up to date, and what has changed is told. On an error the index is as it was.
     ///
-    /// What was there before `since` (nanoseconds since 1970) without being known had only not been looked at, because it
-    /// was ignored; it is no change.
+    /// What is older than `since` (nanoseconds since 1970) without being known had only not been looked at, because it was
+    /// ignored, and is no change; unless it came in a folder that was put there since, whose contents keep their times.
     ///
     /// # Errors
     ///
@@ -106,15 +108,48 @@ impl Scanner<'_> {
     pub fn again(&self, index: &mut Index, since: i64) -> Result<Vec<Change>, Stopped> {
         let deadline = Instant::now() + PATIENCE;
         let Walked { found, .. } = self.walk(index, Tracked::read(self.root), deadline)?;
+        let moved = self.moved(index, &found, since);
         let older: Vec<Name> = found
             .iter()
             .filter(|found| found.kind != Kind::Folder && !index.known.contains_key(&found.path))
             .filter(|found| found.stamp.changed < since - COARSE_NANOS)
+            .filter(|found| !found.path.0.ancestors().any(|folder| moved.contains(folder)))
             .map(|found| found.path.clone())
             .collect();
         let mut changes = self.update(index, &found, &HashMap::new(), deadline)?;
         changes.retain(|change| older.binary_search(&change.path).is_err());
         Ok(changes)
+    }
+
+    /// The outermost folders that were put here since: they are not known, were changed since, and no rule by which they could
+    /// have been ignored before was.
+    fn moved<'f>(&self, index: &Index, found: &'f [Found], since: i64) -> HashSet<&'f Path> {
+        let is_recent = |changed: i64| changed >= since - COARSE_NANOS;
+        let is_changed = |path: &Path| path.symlink_metadata().is_ok_and(|found| is_recent(Stamp::new(&found).changed));
+        let is_gone = |path: &Path| !self.root.join(path).exists() && index.known.contains_key(&Name::from(path));
+        let of_git = repository::git_folder(self.root);
+        let is_as_before = |folder: &Path| {
+            let rules = folder.ancestors().skip(1).map(|above| above.join(".gitignore"));
+            rules.into_iter().all(|rule| !is_changed(&self.root.join(&rule)) && !is_gone(&rule))
+        };
+        let mut moved: HashSet<&Path> = HashSet::new();
+        let new = found.iter().filter(|found| found.kind == Kind::Folder && !index.known.contains_key(&found.path));
+        // Outer folders are met first.
+        for Found { path, .. } in new.filter(|found| is_recent(found.stamp.changed)) {
+            let is_inner = path
+                .0
+                .parent()
+                .is_some_and(|above| !above.as_os_str().is_empty() && !index.known.contains_key(&Name::from(above)));
+            let is_build = path.0.components().any(|part| scope::folder(part.as_os_str()) != scope::Folder::Covered);
+            if !is_inner && !is_build && is_as_before(&path.0) {
+                moved.insert(&path.0);
+            }
+        }
+        let general = of_git.iter().flat_map(|git| ["info/exclude", "config"].map(|name| git.join(name)));
+        if !moved.is_empty() && general.into_iter().any(|rule| is_changed(&rule)) {
+            moved.clear();
+        }
+        moved
     }
 
     /// Why it is to end early, if it is.

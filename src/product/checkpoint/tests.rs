@@ -412,6 +412,36 @@ fn what_is_ignored_no_more_was_not_made() {
 }
 
 #[test]
+fn a_folder_that_was_moved_goes_back_with_all_that_is_in_it() {
+    let lab = Lab::new();
+    lab.write("d/x", "x");
+    lab.write("d/deep/y", "y");
+    lab.write("ignored/z", "z");
+    lab.write(".gitignore", "ignored\n");
+    let elsewhere = lab.folder.path().join("elsewhere");
+    fs::create_dir_all(elsewhere.join("in")).unwrap();
+    fs::write(elsewhere.join("in/f"), "f").unwrap();
+    lab.settle();
+    let before = lab.tree();
+    lab.command(&lab.checkpoints(), 1, "mv d dd; mv /elsewhere dir", |lab| {
+        fs::rename(lab.work.join("d"), lab.work.join("dd")).unwrap();
+        fs::rename(&elsewhere, lab.work.join("dir")).unwrap();
+    });
+    let after = lab.tree();
+    lab.undo();
+    assert_eq!(lab.tree(), before);
+    lab.redo();
+    assert_eq!(lab.tree(), after);
+    // What was there and is ignored no more was not made, although something is made beside it.
+    lab.command(&lab.checkpoints(), 3, "make", |lab| {
+        lab.write(".gitignore", "");
+        lab.write("ignored/new", "new");
+    });
+    lab.undo();
+    assert_eq!(lab.read("ignored/z").as_deref(), Some("z"));
+}
+
+#[test]
 fn links_modes_and_names_of_any_kind() {
     let lab = Lab::new();
     let odd = PathBuf::from(std::ffi::OsString::from_vec(b"odd \xff\n name".to_vec()));
