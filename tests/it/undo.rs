@@ -141,9 +141,9 @@ fn a_turn_that_was_killed_is_taken_back() {
         let folder = fs::read_dir(host.data_dir().join("checkpoints")).unwrap().map(|entry| entry.unwrap().path());
         folder.map(|folder| folder.join("lock")).find(|lock| lock.exists()).unwrap()
     };
-    let time = |path: std::path::PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    let time = |path: std::path::PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while time(lock()) <= time(host.work().join("g.txt")) {
+    while time(host.work().join("g.txt")).is_none_or(|written| time(lock()).is_none_or(|alive| alive <= written)) {
         assert!(std::time::Instant::now() < deadline, "no sign of life");
         std::thread::yield_now();
     }
@@ -168,4 +168,31 @@ fn a_person_is_asked_first() {
         assert_eq!(pty.exit_code(), code);
         assert_eq!(host.read("f.txt"), content);
     }
+}
+
+#[test]
+fn damage_to_what_was_kept_is_said() {
+    let host = changed();
+    let journal = host.data_dir().join("checkpoints").join(host.session().id()).join("journal.jsonl");
+    fs::write(&journal, "no journal\n").unwrap();
+    host.agent(&["undo", "--files"]).run().exits(1).says(&["files of this turn is damaged"]);
+    let run = host.agent(&["undo"]).run().exits(1);
+    assert!(run.stdout.contains("files of this turn is damaged or gone; they stay as they are"), "{}", run.stdout);
+    assert!(run.stdout.contains("the conversation goes on before that turn"), "{}", run.stdout);
+    assert_eq!(host.read("f.txt"), "after\n");
+}
+
+#[test]
+fn a_copy_names_the_session_whose_turn_it_was() {
+    let host = changed();
+    let parent = host.session().id();
+    host.script([say("on")]);
+    host.print("on").with(&["--fork", &parent]).run().ok();
+    let copy = host.sessions().into_iter().map(|session| session.id()).find(|id| *id != parent).unwrap();
+    host.agent(&["undo", &copy]).run().ok();
+    let run = host.agent(&["undo", &copy]).run().ok();
+    assert!(run.stdout.contains(&format!("belong to session {parent}, which this one is a copy of")), "{}", run.stdout);
+    assert_eq!(host.read("f.txt"), "after\n");
+    host.agent(&["undo", "--files", &parent]).run().ok();
+    assert_eq!(host.read("f.txt"), "before\n");
 }

@@ -107,8 +107,8 @@ pub fn run(
         let lost = |error| Error::failed("the session may not survive a power cut").caused_by(error);
         session.sync().run().map_err(lost)?;
     }
-    let is_done =
-        report.chat.is_some() || report.files.is_empty() || report.files.iter().any(|file| outcome(file).is_some());
+    let has_moved = report.files.iter().any(|file| outcome(file).is_some());
+    let is_done = has_moved || !report.is_damaged && (report.chat.is_some() || report.files.is_empty());
     let code = if is_done { DONE } else { NO };
     written(print(&told(&report)).map(|()| code))
 }

@@ -25,6 +25,10 @@ pub struct Chat {
     pub said: Vec<Said>,
     /// Where it stood before turns were taken back, the last one last; nothing once something was said.
     pub undone: Vec<u64>,
+    /// The turns on the way there that changed files: the message that asked for it, and the turn's name.
+    pub checkpoints: Vec<(u64, String)>,
+    /// The session this one was copied from.
+    pub parent: Option<String>,
 }
 
 /// Something the user said.
@@ -49,6 +53,10 @@ struct Facts {
     first_kept_id: Link,
     undone_id: Link,
     role: Option<Role>,
+    entry_id: Link,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    parent: Option<String>,
 }
 
 impl Chat {
@@ -60,6 +68,7 @@ impl Chat {
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut reader = Reader::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), 0);
         let (mut tree, mut lines, mut undone) = (Tree::default(), Vec::new(), Vec::new());
+        let (mut checkpoints, mut parent) = (Vec::new(), None);
         while let Some(record) = reader.read::<Facts>()? {
             let (offset, facts) = (record.offset, record.value);
             let node = match facts.kind {
@@ -90,6 +99,10 @@ impl Chat {
                     if let Link::Id(id) = facts.id {
                         tree.reserve(id);
                     }
+                    if let (Link::Id(entry_id), Some(reference)) = (facts.entry_id, facts.reference) {
+                        checkpoints.push((entry_id, reference));
+                    }
+                    parent = parent.or(facts.parent);
                     continue;
                 }
             };
@@ -106,7 +119,9 @@ impl Chat {
             let (offset, is_said) = lines.get(*number)?;
             is_said.then_some(Said { id: tree.id(*number)?, parent_id, offset: *offset })
         });
-        Ok(Self { leaf_id: tree.leaf_id(), said: said.collect(), undone })
+        let said: Vec<Said> = said.collect();
+        checkpoints.retain(|(id, _)| said.iter().any(|said| said.id == *id));
+        Ok(Self { leaf_id: tree.leaf_id(), said, undone, checkpoints, parent })
     }
 }
 

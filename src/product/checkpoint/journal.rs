@@ -157,6 +157,8 @@ pub struct History {
     pub undone: Vec<Unit>,
     /// A turn that has not ended, or was cut off.
     pub open: Option<Open>,
+    /// The names of all turns that have ended, whatever became of them.
+    pub ended: BTreeSet<String>,
     /// What was about to be done when the program ended.
     pub intent: Option<(Direction, Vec<String>, Vec<Change>)>,
 }
@@ -224,6 +226,7 @@ impl History {
 
     fn end(&mut self, changes: Vec<Change>, last_id: Option<u64>, cut_off: bool, late: BTreeSet<Name>) {
         let Some(Open { root, reference, entry_id, title, .. }) = self.open.take() else { return };
+        self.ended.insert(reference.clone());
         if changes.is_empty() && late.is_empty() {
             return;
         }

@@ -38,6 +38,8 @@ pub struct Plan {
     pub chat: Option<ChatMove>,
     /// What a person should know besides, a sentence each.
     pub notes: Vec<String>,
+    /// Whether what was kept of a turn that is taken back is damaged.
+    pub is_damaged: bool,
     /// The turns it is about; empty where it is not about files.
     pub(super) references: Vec<String>,
     /// What is done, by path: as it is now, and as it is to be.
@@ -92,6 +94,8 @@ pub struct Report {
     pub files: Vec<FileChange>,
     /// Where the conversation went.
     pub chat: Option<ChatMove>,
+    /// As in the plan.
+    pub is_damaged: bool,
 }
 
 /// One path, as it is and as it is to be.
@@ -114,6 +118,7 @@ impl Plan {
             files,
             chat,
             notes: Vec::new(),
+            is_damaged: false,
             references: Vec::new(),
             steps: Vec::new(),
             text_bytes: 0,

@@ -82,7 +82,8 @@ impl Target<'_> {
     pub fn plan(&self, what: What, direction: Direction) -> Result<Plan, Error> {
         let chat = match (what, self.file) {
             (What::Both | What::Chat, Some(file)) => Chat::read(file).map_err(|error| unreadable(file, error))?,
-            (What::Files, _) | (_, None) => Chat::default(),
+            (What::Files, Some(file)) => Chat::read(file).unwrap_or_default(),
+            (_, None) => Chat::default(),
         };
         let files = match what {
             What::Both | What::Files => self.history()?,
@@ -94,9 +95,10 @@ impl Target<'_> {
         };
         // For a turn's beginning the journal is asked too: what is said meanwhile is part of the turn.
         let journal = if known { history.units.clone() } else { self.peek() };
-        let begun = beginning(&chat, &journal);
+        let begun = beginning(&chat, &journal).filter(|_| what != What::Files);
         let moved = match direction {
             Direction::Undo => begun.map(|said| ChatMove { target_id: said.parent_id, undone_id: chat.leaf_id }),
+            Direction::Redo if what == What::Files => None,
             Direction::Redo => chat.undone.last().map(|id| ChatMove { target_id: Some(*id), undone_id: None }),
         };
         let units = match (direction, what, begun) {
@@ -107,10 +109,25 @@ impl Target<'_> {
             }
             (Direction::Redo, _, _) => Vec::new(),
         };
+        let lost = match (direction, what) {
+            (Direction::Undo, What::Both | What::Files) => {
+                let first = begun.map(|said| said.id).or_else(|| Some(units.first()?.entry_id)).unwrap_or_default();
+                self.lost(&chat, first, &history)
+            }
+            (Direction::Undo, What::Chat) | (Direction::Redo, _) => None,
+        };
         if units.is_empty() && moved.is_none() {
-            return Err(nothing(what, direction));
+            let error = nothing(what, direction);
+            return Err(match lost {
+                Some(Lost { said, .. }) => error.hint(said),
+                None => error,
+            });
         }
         let mut plan = self.files(direction, &units, &history);
+        if let Some(Lost { said, is_damaged }) = lost {
+            plan.notes.push(said);
+            plan.is_damaged = is_damaged;
+        }
         plan.title = plan.title.or_else(|| begun.and_then(|said| said.title(self.file?)));
         plan.chat = moved;
         Ok(plan)
@@ -136,9 +153,10 @@ impl Target<'_> {
     ///
     /// That nothing could be done; what could not be done of one path is in the report.
     pub fn apply(&self, plan: Plan) -> Result<Report, Error> {
-        let Plan { direction, title: _, mut files, chat, notes: _, references, steps, text_bytes: _ } = plan;
+        let Plan { direction, title: _, mut files, chat, notes: _, is_damaged, references, steps, text_bytes: _ } =
+            plan;
         if references.is_empty() {
-            return Ok(Report { direction, files, chat });
+            return Ok(Report { direction, files, chat, is_damaged });
         }
         let folder = self.folder();
         let mut journal = Journal::open(&folder).map_err(unkept)?.ok_or_else(busy)?;
@@ -158,7 +176,7 @@ impl Target<'_> {
         });
         changed.iter().for_each(|step| refuse(&mut files, step, "it was changed a moment ago".to_owned()));
         if due.is_empty() && files.iter().any(is_refused) {
-            return Ok(Report { direction, files, chat });
+            return Ok(Report { direction, files, chat, is_damaged });
         }
         let recorded =
             |step: &Step| Change { path: step.path.clone(), before: step.now.clone(), after: step.then.clone() };
@@ -174,7 +192,7 @@ impl Target<'_> {
         let done = carry_out(&root, self.depot, &due, &mut |step, reason| refuse(&mut files, step, reason));
         let written = done.and_then(|done| journal.append(&Line::Done { done }).and_then(|()| journal.sync()));
         written.map_err(unkept)?;
-        Ok(Report { direction, files, chat })
+        Ok(Report { direction, files, chat, is_damaged })
     }
 
     fn folder(&self) -> PathBuf {
@@ -190,6 +208,27 @@ impl Target<'_> {
         let mut journal = Journal::open(&folder).map_err(unkept)?.ok_or_else(busy)?;
         close(self.depot, self.session, &mut journal).map_err(unkept)?;
         History::read(&folder).map(Some).map_err(unkept)
+    }
+
+    /// What to say of the turns from a message on that changed files and are not in the journal.
+    fn lost(&self, chat: &Chat, first: u64, history: &History) -> Option<Lost> {
+        let is_lost = |(id, reference): &&(u64, String)| *id >= first && !history.ended.contains(reference);
+        let (_, reference) = chat.checkpoints.iter().rfind(is_lost)?;
+        let is_of = |parent: &&String| {
+            History::read(&self.depot.session(parent)).is_ok_and(|history| history.ended.contains(reference))
+        };
+        Some(match chat.parent.as_ref().filter(is_of) {
+            Some(parent) => Lost {
+                said: format!(
+                    "The files of this turn belong to session {parent}, which this one is a copy of; they stay as they are."
+                ),
+                is_damaged: false,
+            },
+            None => Lost {
+                said: "What was kept of the files of this turn is damaged or gone; they stay as they are.".to_owned(),
+                is_damaged: true,
+            },
+        })
     }
 
     /// The turns of the journal as far as it can be read just so.
@@ -250,6 +289,7 @@ impl Target<'_> {
             files: Vec::new(),
             chat: None,
             notes: Vec::new(),
+            is_damaged: false,
             references,
             steps: Vec::new(),
             text_bytes: 0,
@@ -297,6 +337,12 @@ impl Target<'_> {
         plan.text_bytes += text.len();
         (text.len() <= CHANGE_BYTES && !text.contains('\0')).then_some(text)
     }
+}
+
+/// What to say where the files of a turn cannot be taken back, since nothing is known of them here.
+struct Lost {
+    said: String,
+    is_damaged: bool,
 }
 
 /// What is to become of a path.

@@ -123,7 +123,7 @@ impl Worker<'_> {
         let draft = again.map(|place| before.entries.get(place).map_or(0, |entry| entry.id));
         let draft = draft.and_then(|id| self.said_again(id).ok()).unwrap_or_default();
         let Some(desk) = &mut self.desk else { return Err(no_session()) };
-        let Report { direction, files, chat } = desk.assembled.agent.apply_plan(plan)?;
+        let Report { direction, files, chat, is_damaged: _ } = desk.assembled.agent.apply_plan(plan)?;
         if chat.is_some() && !desk.assembled.agent.session.is_written() {
             return Err(Error::failed("the session cannot be written at the moment; the files are as was asked"));
         }
