@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 
 use super::state::Digest;
 
-/// The most of one file that is kept, in bytes: ten times what people write by hand, and what a diff could show.
+/// The most of one file that is copied, in bytes (what git has anyway is had from there): ten times what people write by hand, and what a diff could show.
 pub const FILE_BYTES: u64 = 10 << 20;
 
 /// Files from this size on are cloned where the file system can, which costs no room; below, a copy is as quick.
@@ -124,7 +124,8 @@ impl Objects {
     /// What the system said; that it is not what it was.
     pub fn get(&self, digest: &Digest) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
-        File::open(self.path(digest))?.take(FILE_BYTES + 1).read_to_end(&mut content)?;
+        // What came from git may be larger than what is copied.
+        File::open(self.path(digest))?.read_to_end(&mut content)?;
         if hash(&content) == *digest {
             Ok(content)
         } else {

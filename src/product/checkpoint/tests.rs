@@ -643,6 +643,17 @@ fn large_files_are_told_once_and_left_alone() {
 }
 
 #[test]
+fn a_large_file_that_git_has_comes_back() {
+    let lab = Lab::new();
+    let large = "x".repeat(usize::try_from(super::objects::FILE_BYTES).unwrap() + 1);
+    lab.write("large", &large);
+    lab.committed();
+    lab.command(&lab.checkpoints(), 1, "rm large", |lab| lab.remove("large"));
+    assert_eq!(lab.undo(), ["create large"]);
+    assert!(lab.read("large").unwrap() == large);
+}
+
+#[test]
 fn a_workspace_that_is_too_large_is_told_once_and_tools_are_still_covered() {
     let lab = Lab::new();
     (0..20).for_each(|number| lab.write(&format!("many/{number}"), ""));
