@@ -196,3 +196,22 @@ fn a_copy_names_the_session_whose_turn_it_was() {
     host.agent(&["undo", "--files", &parent]).run().ok();
     assert_eq!(host.read("f.txt"), "before\n");
 }
+
+#[test]
+fn what_is_restored_is_called_by_its_own_name() {
+    let host = changed();
+    host.script([say("hello")]);
+    host.print("hi").with(&["-c"]).run().ok();
+    let first_line = |arguments: &[&str]| host.agent(arguments).run().ok().stdout.lines().next().map(str::to_owned);
+    assert_eq!(first_line(&["undo"]).as_deref(), Some("undo: hi"));
+    assert_eq!(first_line(&["redo", "--dry-run"]).as_deref(), Some("redo: hi"));
+    assert_eq!(first_line(&["undo"]).as_deref(), Some("undo: change it"));
+    assert_eq!(first_line(&["redo"]).as_deref(), Some("redo: change it"));
+    assert_eq!(host.read("f.txt"), "after\n");
+    assert_eq!(first_line(&["redo"]).as_deref(), Some("redo: hi"));
+    // Files of an earlier turn that went back alone are not restored with a later one.
+    host.agent(&["undo", "--chat"]).run().ok();
+    host.agent(&["undo", "--files"]).run().ok();
+    assert_eq!(first_line(&["redo", "--chat"]).as_deref(), Some("redo: hi"));
+    assert_eq!(host.read("f.txt"), "before\n");
+}

@@ -25,6 +25,8 @@ pub struct Chat {
     pub said: Vec<Said>,
     /// Where it stood before turns were taken back, the last one last; nothing once something was said.
     pub undone: Vec<u64>,
+    /// With what that began which is restored first.
+    pub again: Option<Said>,
     /// The turns on the way there that changed files: the message that asked for it, and the turn's name.
     pub checkpoints: Vec<(u64, String)>,
     /// The session this one was copied from.
@@ -113,16 +115,26 @@ impl Chat {
             tree.add(facts.id, facts.parent_id, node);
             lines.push((offset, is_said));
         }
-        let line = tree.path();
-        let before = std::iter::once(None).chain(line.iter().map(|number| tree.id(*number)));
-        let said = line.iter().zip(before).filter_map(|(number, parent_id)| {
-            let (offset, is_said) = lines.get(*number)?;
-            is_said.then_some(Said { id: tree.id(*number)?, parent_id, offset: *offset })
+        let said = said_on(&tree, &lines);
+        let leaf_id = tree.leaf_id();
+        let again = undone.last().filter(|id| tree.stand_at(Link::Id(**id))).and_then(|_| {
+            let further = said_on(&tree, &lines).into_iter();
+            further.skip_while(|one| said.iter().any(|said| said.id == one.id)).next()
         });
-        let said: Vec<Said> = said.collect();
         checkpoints.retain(|(id, _)| said.iter().any(|said| said.id == *id));
-        Ok(Self { leaf_id: tree.leaf_id(), said, undone, checkpoints, parent })
+        Ok(Self { leaf_id, said, undone, again, checkpoints, parent })
     }
+}
+
+/// What the user said on the way to where the conversation stands; of each line where it begins, and whether the user said it.
+fn said_on(tree: &Tree, lines: &[(u64, bool)]) -> Vec<Said> {
+    let line = tree.path();
+    let before = std::iter::once(None).chain(line.iter().map(|number| tree.id(*number)));
+    let said = line.iter().zip(before).filter_map(|(number, parent_id)| {
+        let (offset, is_said) = lines.get(*number)?;
+        is_said.then_some(Said { id: tree.id(*number)?, parent_id, offset: *offset })
+    });
+    said.collect()
 }
 
 impl Said {
@@ -174,6 +186,7 @@ mod tests {
         let chat = read(&[said, answered, again, back]);
         assert_eq!((chat.leaf_id, ids(&chat), chat.undone), (Some(2), vec![(1, None)], vec![3]));
         let chat = read(&[said, answered, again, back, further]);
+        assert_eq!(chat.again.as_ref().map(|said| said.id), Some(1));
         assert_eq!((chat.leaf_id, ids(&chat), chat.undone), (None, vec![], vec![3, 2]));
         let forward = r#"{"type":"leaf","target_id":2}"#;
         assert_eq!(read(&[said, answered, again, back, further, forward]).undone, [3]);

@@ -105,7 +105,12 @@ impl Target<'_> {
             (Direction::Undo, What::Both, Some(begun)) => since(&history.units, begun.id),
             (Direction::Undo, _, _) => history.units.iter().rev().take(1).collect(),
             (Direction::Redo, _, _) if redo_mark(&self.folder()).exists() => {
-                history.undone.iter().rev().take(1).collect()
+                // Not those of a turn that the conversation does not go forward to.
+                let is_meant = |unit: &&Unit| match &moved {
+                    Some(ChatMove { target_id: Some(id), .. }) => unit.entry_id <= *id,
+                    Some(_) | None => true,
+                };
+                history.undone.last().filter(is_meant).into_iter().collect()
             }
             (Direction::Redo, _, _) => Vec::new(),
         };
@@ -128,7 +133,14 @@ impl Target<'_> {
             plan.notes.push(said);
             plan.is_damaged = is_damaged;
         }
-        plan.title = plan.title.or_else(|| begun.and_then(|said| said.title(self.file?)));
+        let titled = match direction {
+            Direction::Undo => begun,
+            Direction::Redo => chat.again.as_ref().filter(|_| moved.is_some()),
+        };
+        // The turn's own words, unless the files are those of this very turn, whose title is kept without secrets.
+        let is_other = titled.is_some_and(|said| units.last().is_none_or(|unit| unit.entry_id != said.id));
+        let said = if is_other || plan.title.is_none() { titled } else { None };
+        plan.title = said.and_then(|said| said.title(self.file?)).or(plan.title);
         plan.chat = moved;
         Ok(plan)
     }
