@@ -1,6 +1,7 @@
 //! Taking back what turns did, from the command line.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -214,4 +215,15 @@ fn what_is_restored_is_called_by_its_own_name() {
     host.agent(&["undo", "--files"]).run().ok();
     assert_eq!(first_line(&["redo", "--chat"]).as_deref(), Some("redo: hi"));
     assert_eq!(host.read("f.txt"), "before\n");
+}
+
+#[test]
+fn a_session_that_cannot_be_written_is_not_open_elsewhere() {
+    let host = changed();
+    let Some(program) = host.powerless() else { return };
+    let path = host.session().path;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+    let run = host.agent(&["undo"]).start_program(&program).wait().exits(1).says(&["cannot be written"]);
+    assert!(!run.stderr.contains("another process"), "{}", run.stderr);
+    assert_eq!(host.read("f.txt"), "after\n");
 }

@@ -3,6 +3,7 @@
 //! What is done is decided by `product::checkpoint`; the terminal is reached only through what it is given.
 
 use std::fmt::Write as _;
+use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
@@ -115,6 +116,12 @@ pub fn run(
 
 /// The session, for its conversation to be moved.
 fn opened(store: &Store, path: &Path, env: &Env) -> Result<Session, Error> {
+    if let Err(error) = OpenOptions::new().append(true).open(path) {
+        let problem = format!("{} cannot be written, and the conversation stays where it is", path.display());
+        return Err(Error::failed(problem)
+            .caused_by(error)
+            .hint("give yourself the right to write it, or take back the files alone with `--files`"));
+    }
     let session = store.open(&Selector::Path(path.to_owned()), &env.cwd)?.map(|opened| opened.session);
     session.filter(|session| session.path() == Some(path)).ok_or_else(|| {
         Error::failed("the session is open in another process, and its conversation stays where it is")
