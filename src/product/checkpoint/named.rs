@@ -67,7 +67,8 @@ impl Gathered<'_> {
             return None;
         }
         let tracked = self.tracked.get_or_insert_with(|| Tracked::read(root));
-        (name.is_inner() && scope::covers(&name.0, |folder| tracked.has_below(folder))).then_some(name)
+        (name.is_inner() && scope::covers(&name.0, |folder| scope::holds_sources(self.root, folder, tracked)))
+            .then_some(name)
     }
 
     fn insert(&mut self, path: &Path, bytes: u64) {

@@ -382,5 +382,5 @@ fn inside(root: &Path, path: &Path) -> Option<Name> {
     let name = Name(path.strip_prefix(root).ok()?.to_owned());
     let in_builds = name.0.components().any(|part| scope::folder(part.as_os_str()) == scope::Folder::Build);
     let tracked = if in_builds { Tracked::read(root) } else { Tracked::default() };
-    (name.is_inner() && scope::covers(&name.0, |folder| tracked.has_below(folder))).then_some(name)
+    (name.is_inner() && scope::covers(&name.0, |folder| scope::holds_sources(root, folder, &tracked))).then_some(name)
 }

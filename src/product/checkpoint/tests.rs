@@ -375,6 +375,7 @@ fn tools_and_commands_of_one_turn_are_one_change() {
 #[test]
 fn ignored_files_count_only_where_they_are_named() {
     let lab = Lab::new();
+    lab.write("Cargo.toml", "");
     lab.write(".gitignore", "*.log\n/out/\n");
     for path in ["a.log", "b.log", "c.log", "out/x", "node_modules/m.js", "target/t", "sub/.cache/c"] {
         lab.write(path, "old");
@@ -439,6 +440,27 @@ fn a_folder_that_was_moved_goes_back_with_all_that_is_in_it() {
     });
     lab.undo();
     assert_eq!(lab.read("ignored/z").as_deref(), Some("z"));
+}
+
+#[test]
+fn sources_that_are_called_as_a_build_are_covered() {
+    let lab = Lab::new();
+    for path in
+        ["src/build/mod.rs", "target/x", "made/Cargo.toml", "made/target/x", "cache/dist/CACHEDIR.TAG", "cache/dist/x"]
+    {
+        lab.write(path, "before");
+    }
+    lab.command(&lab.checkpoints(), 1, "make", |lab| {
+        ["src/build/mod.rs", "target/x", "made/target/x", "cache/dist/x"]
+            .iter()
+            .for_each(|path| lab.write(path, "after"));
+    });
+    assert_eq!(lab.undo(), ["restore src/build/mod.rs", "restore target/x"]);
+    let checkpoints = lab.checkpoints();
+    checkpoints.said(SESSION, 3, None);
+    lab.tool(&checkpoints, "src/build/mod.rs", "after");
+    checkpoints.end(None);
+    assert_eq!(lab.undo(), ["restore src/build/mod.rs"]);
 }
 
 #[test]

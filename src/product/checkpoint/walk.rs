@@ -102,7 +102,9 @@ impl Scanner<'_> {
             }
             match scope::folder(entry.file_name()) {
                 scope::Folder::Covered => true,
-                scope::Folder::Build => entry.path().strip_prefix(&root).is_ok_and(|path| tracked.has_below(path)),
+                scope::Folder::Build => {
+                    entry.path().strip_prefix(&root).is_ok_and(|path| scope::holds_sources(&root, path, &tracked))
+                }
                 scope::Folder::Never => false,
             }
         });
@@ -166,7 +168,7 @@ impl Scanner<'_> {
         let mut unmet: Vec<&Name> = tracked_here.chain(others).filter(|path| !met.contains(path)).collect();
         unmet.sort_unstable();
         unmet.dedup();
-        let covered = |path: &&Name| scope::covers(&path.0, |folder| tracked.has_below(folder));
+        let covered = |path: &&Name| scope::covers(&path.0, |folder| scope::holds_sources(self.root, folder, tracked));
         let more: Vec<Found> = unmet
             .into_iter()
             .filter(covered)
