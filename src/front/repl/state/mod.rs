@@ -290,6 +290,10 @@ pub struct Times {
     pub outlined: Option<Duration>,
     /// When it was asked what taking a turn back would do, if no key came since.
     pub planned: Option<Duration>,
+    /// When it was ordered to go to another place, if no key came since.
+    pub going: Option<Duration>,
+    /// When a text to be said anew was put into the draft, until somebody who looks can have seen it.
+    pub restored: Option<Duration>,
     /// The last Esc that had nothing to stop or close.
     pub escape: Option<Duration>,
     /// The last change of the draft.
@@ -414,6 +418,8 @@ const FEWEST_ROWS: usize = 5;
 pub const DRAFT_PAUSE: Duration = Duration::from_millis(400);
 /// Two presses of Ctrl-C within this time leave, and two of Esc go back.
 pub const TWICE: Duration = Duration::from_secs(1);
+/// How long a text that was put into the draft has to be there before a key can be meant for it: as fast as people are.
+pub const SEEN: Duration = Duration::from_millis(250);
 /// One step of the breathing mark: 4 a second.
 const BREATH: Duration = Duration::from_millis(250);
 

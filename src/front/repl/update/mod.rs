@@ -93,6 +93,8 @@ fn input_came(state: &mut State, input: Input) -> Vec<Cmd> {
         state.times.models = None;
         state.times.outlined = None;
         state.times.planned = None;
+        state.times.going = None;
+        tree::unseen(state);
     }
     match input {
         Input::Key(key) => {

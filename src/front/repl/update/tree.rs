@@ -11,7 +11,7 @@ use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::key::Key;
 use crate::front::repl::message::{Cmd, Order, Place, Wanted};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Choice, Overlay, State};
+use crate::front::repl::state::{Choice, Overlay, SEEN, State};
 use crate::front::repl::view::{Look, markdown, notice, tool, transcript};
 use crate::model::message::Message;
 use crate::product::session::outline::{Entry, Outline, Who};
@@ -173,6 +173,7 @@ pub(super) fn go(state: &mut State, outline: &Outline, number: usize) -> Vec<Cmd
         return Vec::new();
     }
     state.opening += 1;
+    state.times.going = Some(state.now);
     vec![Cmd::Order(Order::Go(place))]
 }
 
@@ -182,6 +183,7 @@ pub(super) fn fork(state: &mut State, place: Option<Place>) -> Vec<Cmd> {
         return Vec::new();
     }
     state.opening += 1;
+    state.times.going = Some(state.now);
     vec![Cmd::Order(Order::Fork(place))]
 }
 
@@ -211,16 +213,32 @@ pub(super) fn shows(state: &mut State, messages: &[Arc<Message>], lines: usize) 
     }
 }
 
-/// What is to be said anew becomes the draft, if there is none; else it is the newest of the earlier ones.
+/// What is to be said anew becomes the draft, if there is none and nobody writes; else it is the newest of the earlier ones.
 pub(super) fn again(state: &mut State, draft: Draft) -> Vec<Cmd> {
+    let waited = state.times.going.take().is_some();
     if draft.is_blank() {
         return Vec::new();
     }
-    if state.editor.is_empty() {
+    if waited && state.editor.is_empty() {
         state.editor.set(&draft);
+        state.times.restored = Some(state.now);
         return keys::written(state);
     }
+    set_aside(state, draft);
+    Vec::new()
+}
+
+/// A key comes: a text that has just been put into the draft gives way, since nobody can have seen it, and what is typed
+/// would be sent with it.
+pub(super) fn unseen(state: &mut State) {
+    let Some(since) = state.times.restored.take() else { return };
+    if state.now < since + SEEN && !state.editor.is_empty() {
+        let draft = state.editor.take();
+        set_aside(state, draft);
+    }
+}
+
+fn set_aside(state: &mut State, draft: Draft) {
     state.earlier.push(draft);
     news::tell(state, "What you said there is the newest of your earlier messages: up brings it.");
-    Vec::new()
 }

@@ -78,6 +78,7 @@ pub(super) fn answered(state: &mut State, answer: Answer) -> Vec<Cmd> {
         Answer::Yes if busy(state) => Vec::new(),
         Answer::Yes => {
             state.opening += u32::from(plan.chat.is_some());
+            state.times.going = Some(state.now);
             vec![Cmd::Order(Order::CarryOut(plan))]
         }
     }

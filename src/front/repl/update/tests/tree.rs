@@ -63,7 +63,8 @@ fn the_tree_opens_and_leads_to_any_place() {
     assert!(matches!(chat.state.overlay, Overlay::None));
     assert_eq!(acts(&chat.line("typed meanwhile")), none(), "it waits for the other place");
     assert_eq!(acts(&arrives(&mut chat, moved(2, "second", false))), ["say typed meanwhile"]);
-    assert_eq!(chat.draft(), "second");
+    assert_eq!(chat.draft(), "", "somebody writes");
+    assert_eq!(chat.state.earlier.last().map(Draft::text).as_deref(), Some("second"));
     assert!(text(&chat.printed).contains("It goes on from here; 2 messages left behind, /tree leads back."));
 
     let mut chat = begun();
@@ -132,6 +133,33 @@ fn what_comes_while_somebody_writes_takes_no_key() {
     chat.msg(Msg::News(News::Planned(Box::new(plan()))));
     assert!(matches!(chat.state.overlay, Overlay::None));
     assert!(text(&chat.printed).contains("/undo asks for it again"), "{}", text(&chat.printed));
+}
+
+#[test]
+fn what_was_typed_ahead_is_never_sent_with_what_is_to_be_said_anew() {
+    let going = || {
+        let mut chat = begun();
+        chat.line("/tree 5");
+        came(&mut chat, outline(), Wanted::Going(5));
+        chat
+    };
+    let mut chat = going();
+    chat.line("/undo");
+    arrives(&mut chat, moved(2, "second", false));
+    assert_eq!(chat.draft(), "", "keys came since");
+    assert_eq!(acts(&chat.line("/undo")), ["plan Both Undo"]);
+    assert!(text(&chat.printed).contains("up brings it"), "{}", text(&chat.printed));
+
+    let mut chat = going();
+    arrives(&mut chat, moved(2, "second", false));
+    assert_eq!(chat.draft(), "second");
+    assert_eq!(acts(&chat.line("/redo")), ["plan Both Redo"], "nobody can have seen it");
+    assert!(chat.state.earlier.iter().any(|draft| draft.text() == "second"));
+
+    let mut chat = going();
+    arrives(&mut chat, moved(2, "second", false));
+    chat.later(300);
+    assert_eq!(acts(&chat.line(" time")), ["say second time"]);
 }
 
 #[test]
