@@ -22,7 +22,7 @@ use crate::product::provider::Choice;
 use crate::product::session::outline::Outline;
 use crate::product::session::picks::Pick;
 use crate::product::session::preview::Preview;
-use crate::product::session::spent::Spent;
+use crate::product::session::spent::{Spent, Tally};
 use crate::product::session::store::Selector;
 use crate::product::tool::workspace::Workspace;
 
@@ -284,8 +284,10 @@ pub struct Opened {
     pub kept: bool,
     /// What was said so far.
     pub messages: Vec<Arc<Message>>,
-    /// What that cost, in US dollars; `None` where the price of a part of it is unknown.
-    pub cost: Option<f64>,
+    /// What its answers took, on all branches.
+    pub spent: Tally,
+    /// What the next request will hold.
+    pub context: Context,
     /// What a person should know.
     pub notices: Vec<Notice>,
     /// Who answers.

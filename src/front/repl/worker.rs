@@ -24,6 +24,7 @@ use crate::model::ModelInfo;
 use crate::model::message::{Part, ToolCall, ToolInput};
 use crate::model::replay::Pace;
 use crate::model::request::Effort;
+use crate::product::agent::Agent;
 use crate::product::agent::attach::unseen;
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
@@ -228,7 +229,8 @@ impl Worker<'_> {
             kept: agent.session.is_kept(),
             messages: agent.node.history().to_vec(),
             // Each answer had its own price.
-            cost: agent.session.path().and_then(|path| spent::of(path).total().cost()),
+            spent: agent.session.path().map(|path| spent::of(path).total()).unwrap_or_default(),
+            context: context(agent),
             notices: std::mem::take(notices),
             info: agent.model.info().clone(),
             effort: agent.options.effort,
@@ -366,7 +368,7 @@ impl Worker<'_> {
         let news = self.news;
         let mut watch = |event: &Event| tell_event(news, event);
         let finished = self.runtime.block_on(agent.compact(wishes, cancel, &mut watch));
-        let context = Context { tokens: agent.node.context_tokens(), window: agent.model.info().window };
+        let context = context(agent);
         let duration = Duration::from_millis(finished.duration_ms);
         self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: Some(context) })));
     }
@@ -434,6 +436,11 @@ async fn ended(running: JoinHandle<Output>, cancel: &Cancel, patience: Duration)
         output = running => output.unwrap_or_else(|_| Output::error("the command broke")),
         () = too_late => Output::error(LEFT),
     }
+}
+
+/// What the next request will hold.
+fn context(agent: &Agent) -> Context {
+    Context { tokens: agent.node.context_tokens(), window: agent.model.info().window }
 }
 
 fn internal(defect: &str) -> Error {

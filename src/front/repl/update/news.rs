@@ -15,7 +15,6 @@ use crate::front::repl::view::tool::{Call, Finish};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event};
 use crate::model::message::{Message, Origin};
-use crate::model::usage::Usage;
 use crate::product::agent::report::hints;
 use crate::product::error::{Error, Kind as ErrorKind};
 use crate::product::provider::choose::FIRST_STEPS;
@@ -116,7 +115,7 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
-    let Opened { arrival, id, kept, messages, cost, notices, info, effort, rights, inbox, workspace, answering } =
+    let Opened { arrival, id, kept, messages, spent, context, notices, info, effort, rights, inbox, workspace, answering } =
         opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
@@ -127,7 +126,9 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     for told in notices {
         tell(state, &told.text);
     }
-    count(state, &messages, cost, info.window);
+    if spent.answers > 0 || !messages.is_empty() {
+        count(state, &spent, context);
+    }
     let begun = !messages.is_empty();
     state.answer = last_answer(&messages);
     state.session = Some(Open { id, kept, info, rights, inbox, workspace, answering, begun });
@@ -162,21 +163,13 @@ fn arrived(state: &mut State, arrival: Arrival, label: &str, messages: &[Arc<Mes
     }
 }
 
-/// What an earlier conversation took, and how full it has made the window.
-fn count(state: &mut State, messages: &[Arc<Message>], cost: Option<f64>, window: Option<u64>) {
-    let answers = messages.iter().filter_map(|message| match &**message {
-        Message::Assistant(answer) => Some(answer.usage),
-        Message::User(_) | Message::Tool(_) => None,
-    });
-    let (mut usage, mut last) = (Usage::default(), None);
-    for answer in answers {
-        usage += answer;
-        last = Some(answer.context()).filter(|tokens| *tokens > 0).or(last);
+/// What the session has taken so far, and how full the window is.
+fn count(state: &mut State, spent: &Tally, context: Context) {
+    if spent.answers > 0 {
+        state.status.emit(StatusEvent::TurnFinished { usage: spent.usage, cost: spent.cost() });
     }
-    if let Some(tokens) = last {
-        state.status.emit(StatusEvent::TurnStarted(Context { tokens, window }));
-        state.status.emit(StatusEvent::TurnFinished { usage, cost });
-    }
+    // Last: what all answers took together says nothing of the next request.
+    state.status.emit(StatusEvent::TurnStarted(context));
 }
 
 fn last_answer(messages: &[Arc<Message>]) -> String {

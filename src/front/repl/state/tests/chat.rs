@@ -20,7 +20,7 @@ use crate::front::repl::view::notice::Banner;
 use crate::front::repl::view::testing::{look, object, picture};
 use crate::front::repl::view::theme::Depth;
 use crate::kernel::effect::{End, Outcome};
-use crate::kernel::event::{Event, Risk};
+use crate::kernel::event::{Context, Event, Risk};
 use crate::kernel::inbox::Inbox;
 use crate::kernel::port::PendingCall;
 use crate::kernel::succession::Chosen;
@@ -32,6 +32,7 @@ use crate::product::permission::Writable;
 use crate::product::permission::{Answer, Authority, Judge, Question, Rights, Scope};
 use crate::product::provider::Choice;
 use crate::product::provider::key::RunKeys;
+use crate::product::session::spent::Tally;
 use crate::product::tool::workspace::Workspace;
 
 /// A chat whose time is told, and everything it has finished so far.
@@ -199,7 +200,8 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         id: "0123".to_owned(),
         kept: true,
         messages,
-        cost: None,
+        spent: Tally::default(),
+        context: Context { tokens: 0, window: None },
         notices: Vec::new(),
         info: info(),
         effort: None,

@@ -6,9 +6,12 @@ use super::*;
 use crate::front::repl::message::{Arrival, Opened, Wanted};
 use crate::front::repl::state::tests::chat::opened;
 use crate::front::repl::view::testing::text;
+use crate::kernel::event::Context;
 use crate::model::message::Message;
+use crate::model::usage::Usage;
 use crate::product::checkpoint::plan::{ChangeKind, FileChange};
 use crate::product::session::outline::{Entry, Outline, Who};
+use crate::product::session::spent::Tally;
 
 fn entry(id: u64, parent: Option<usize>, who: Who, text: &str, is_present: bool) -> Entry {
     let (before, tools, label) = (id.checked_sub(1).filter(|id| *id > 0), Vec::new(), None);
@@ -160,6 +163,18 @@ fn what_was_typed_ahead_is_never_sent_with_what_is_to_be_said_anew() {
     arrives(&mut chat, moved(2, "second", false));
     chat.later(300);
     assert_eq!(acts(&chat.line(" time")), ["say second time"]);
+}
+
+#[test]
+fn the_status_line_tells_what_the_next_request_holds_and_what_the_session_cost() {
+    let mut chat = begun();
+    let News::Opened(opened) = opened(Vec::new(), Authority::Unasked) else { panic!() };
+    let usage = Usage { input: 5_000, ..Usage::default() };
+    let spent = Tally { answers: 2, usage, dollars: 0.5, unpriced: 0 };
+    let context = Context { tokens: 700, window: Some(200_000) };
+    chat.msg(Msg::News(News::Opened(Box::new(Opened { arrival: moved(2, "", false), spent, context, ..*opened }))));
+    assert_eq!((chat.state.status.tokens(), chat.state.status.money()), (700, Some(0.5)));
+    assert_eq!(chat.state.status.spent(), usage);
 }
 
 #[test]
