@@ -164,7 +164,7 @@ impl Keeper<'_> {
             Job::Remove { id, reach } => {
                 match self.store().remove(&id) {
                     Ok(Meant { title, .. }) => {
-                        self.tell(News::Noted(format!("The session {} is gone for good.", visible::line(&title))));
+                        self.tell(News::Noted(format!("The session \"{}\" is gone for good.", visible::line(&title))));
                     }
                     Err(error) => self.tell(News::Refused(error)),
                 }

@@ -140,7 +140,7 @@ fn names_and_labels_are_kept_and_a_conversation_is_written_to_a_file() {
     pty.line("/name The two questions");
     pty.wait_for("called The two questions");
     pty.line("/label the good one");
-    pty.wait_for("Labelled: the good one.");
+    pty.wait_for("Labelled \"the good one\";");
     pty.wait_idle(SETTLED);
     pty.line("/tree");
     pty.wait_screen("[the good one]");
@@ -187,12 +187,12 @@ fn sessions_are_looked_at_named_and_deleted_in_their_list() {
     pty.wait_screen("▸ Ancient");
     // Typed ahead: the question has not been on the screen when the letter comes.
     pty.send("\u{18}y");
-    pty.wait_screen("Delete Ancient for good?");
+    pty.wait_screen("Delete \"Ancient\" for good?");
     pty.wait_idle(SETTLED);
     assert_eq!(host.sessions().len(), 2);
     pty.send("н");
     pty.send("y");
-    pty.wait_for("The session Ancient is gone for good.");
+    pty.wait_for("The session \"Ancient\" is gone for good.");
     let is_alone = |line: &str| line.contains("go on with") && line.trim_end().ends_with('1');
     pty.wait(|pty| pty.screen().lines().any(is_alone), "a list of one");
     pty.keys(&["ctrl-x"]);

@@ -149,7 +149,7 @@ impl Shelf {
                 return match selected {
                     Some(volume) if volume.is_open => Outcome::IsOpen,
                     Some(volume) => {
-                        let question = format!("Delete {} for good?", volume.item.label);
+                        let question = format!("Delete \"{}\" for good?", volume.item.label);
                         self.mode = Mode::Removing(Confirm::new(question, "[y]es, delete it"));
                         Outcome::Open
                     }
@@ -227,7 +227,7 @@ impl Shelf {
         let selected = self.picker.selected().and_then(|number| self.volumes.get(number));
         let label = selected.map(|volume| volume.item.label.as_str()).unwrap_or_default();
         let title =
-            cut(&format!("another name for {}", visible::line(label).replace('\t', " ")), inner, look.glyphs.ellipsis);
+            cut(&format!("another name for \"{}\"", visible::line(label).replace('\t', " ")), inner, look.glyphs.ellipsis);
         let (row, column) = field.row(Span::raw(margin.clone()), "its name", look);
         let dim = |text: String| Line::from(vec![Span::raw(margin.clone()), Span::styled(text, look.theme.dim)]);
         let mut rows = vec![row];

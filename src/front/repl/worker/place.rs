@@ -79,14 +79,14 @@ impl Worker<'_> {
             let known = session.name().map(str::to_owned);
             let told = known.map_or_else(
                 || "This session has no name yet; /name TEXT gives it one.".to_owned(),
-                |name| format!("This session is called {}; /name TEXT changes that.", visible::line(&name)),
+                |name| format!("This session is called \"{}\"; /name TEXT changes that.", visible::line(&name)),
             );
             self.tell(News::Noted(told));
             return Ok(());
         };
         let name = name.ok_or_else(|| Error::usage("a name needs a letter or a digit"))?;
         session.append_name(name.clone())?;
-        let told = format!("This session is called {} from now on.", visible::line(&name));
+        let told = format!("This session is called \"{}\" from now on.", visible::line(&name));
         self.tell(News::Noted(told));
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Worker<'_> {
         };
         let told = match label.as_str() {
             "" => "The label is gone.".to_owned(),
-            label => format!("Labelled: {}. /tree shows it.", visible::line(label)),
+            label => format!("Labelled \"{}\"; /tree shows it.", visible::line(label)),
         };
         session.append_label(target, Some(label).filter(|label| !label.is_empty()))?;
         self.tell(News::Noted(told));

@@ -59,11 +59,11 @@ fn a_session_is_named_in_the_list() {
     let mut shelf = shelf();
     press(&mut shelf, &[Key::ctrl('r')]);
     "new name".chars().for_each(|letter| assert_eq!(shelf.key(Key::plain(Code::Char(letter))), Outcome::Open));
-    insta::assert_snapshot!(shown(&shelf, 40, 12), @"
-    |  another name for fix the division
+    insta::assert_snapshot!(shown(&shelf, 40, 12), @r#"
+    |  another name for "fix the division"
     |  new name
     |  enter keep the name · esc leave it
-    ");
+    "#);
     assert_eq!(shelf.key(Key::plain(Code::Enter)), Outcome::Named(0, "new name".to_owned()));
     assert_eq!(press(&mut shelf, &[Key::ctrl('r'), Key::plain(Code::Enter)]), Outcome::Open, "no name is none");
     assert_eq!(press(&mut shelf, &[Key::ctrl('r'), Key::plain(Code::Esc)]), Outcome::Open);
@@ -76,7 +76,7 @@ fn nothing_but_a_key_that_was_meant_for_it_takes_a_session_away() {
     let mut shelf = shelf();
     assert_eq!(press(&mut shelf, &[Key::ctrl('x'), yes, yes]), Outcome::Open, "typed ahead");
     shelf.paste("y\n");
-    assert!(shown(&shelf, 80, 12).contains("Delete fix the division for good?"), "{}", shown(&shelf, 80, 12));
+    assert!(shown(&shelf, 80, 12).contains("Delete \"fix the division\" for good?"), "{}", shown(&shelf, 80, 12));
     shelf.painted();
     assert_eq!(press(&mut shelf, &[Key::plain(Code::Char('н')), Key::plain(Code::Enter)]), Outcome::Open);
     assert_eq!(press(&mut shelf, &[no]), Outcome::Open);
