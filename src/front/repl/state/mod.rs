@@ -15,7 +15,7 @@ use crate::kernel::inbox::Inbox;
 use crate::model::ModelInfo;
 use crate::model::message::Origin;
 use crate::model::request::Effort;
-use crate::product::checkpoint::plan::Plan;
+use crate::product::checkpoint::plan::{FileChange, Plan};
 use crate::product::permission::Rights;
 use crate::product::session::outline::Outline;
 use crate::product::session::spent::{Spent, Tally};
@@ -105,6 +105,8 @@ pub struct State {
     pub letters: u64,
     /// The number of the last question to the file index.
     pub generation: u64,
+    /// What cannot be taken back, or restored, as the plan that was shown last has said.
+    pub refused: Vec<FileChange>,
     /// A way out that was chosen.
     pub leaving: Option<u8>,
 }
@@ -357,6 +359,7 @@ impl State {
             kept_draft: Draft::default(),
             letters: 0,
             generation: 0,
+            refused: Vec::new(),
             leaving: None,
         }
     }

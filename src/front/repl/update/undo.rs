@@ -42,6 +42,7 @@ pub(super) fn planned(state: &mut State, plan: Plan) {
     let files: Vec<File<'_>> = plan.files.iter().map(file).collect();
     block.extend(undo::files(&files, &state.look));
     state.paper.print(Kind::Report, block);
+    state.refused = plan.files.iter().filter(|file| matches!(file.kind, ChangeKind::Refused(_))).cloned().collect();
     plan.notes.iter().for_each(|note| say(state, note));
     let is_done = |file: &File<'_>| !matches!(file.change, Change::Refused(_));
     if plan.chat.is_none() && !files.iter().any(is_done) {
@@ -84,16 +85,21 @@ pub(super) fn answered(state: &mut State, answer: Answer) -> Vec<Cmd> {
     }
 }
 
-/// What was done to files is said, and why something was not.
-pub(super) fn done(state: &mut State, files: &[FileChange]) {
-    let files: Vec<File<'_>> = files.iter().map(file).collect();
-    let changes: Vec<Change<'_>> = files.iter().map(|file| file.change).collect();
+/// What was done to files is said, and why something was not, unless the plan that was shown has said so.
+pub(super) fn done(state: &mut State, changes: &[FileChange]) {
+    let known = std::mem::take(&mut state.refused);
+    let is_known = |file: &FileChange| known.iter().any(|known| known.path == file.path && known.kind == file.kind);
+    let unknown: Vec<File<'_>> = changes
+        .iter()
+        .filter(|change| matches!(change.kind, ChangeKind::Refused(_)) && !is_known(change))
+        .map(file)
+        .collect();
+    let changes: Vec<Change<'_>> = changes.iter().map(|change| file(change).change).collect();
     let summary = undo::summary(&changes, Tense::Done);
     if !summary.is_empty() {
         say(state, &format!("{summary}."));
     }
-    let refused: Vec<File<'_>> = files.into_iter().filter(|file| matches!(file.change, Change::Refused(_))).collect();
-    state.paper.print(Kind::Report, undo::files(&refused, &state.look));
+    state.paper.print(Kind::Report, undo::files(&unknown, &state.look));
 }
 
 fn command(direction: Direction) -> &'static str {

@@ -234,10 +234,13 @@ fn taking_back_shows_first_and_only_a_key_that_was_meant_for_it_does_it() {
     assert_eq!(acts(&chat.key(Code::Char('н'))), none());
     assert_eq!(acts(&chat.key(Code::Char('y'))), ["carry out Undo"]);
     chat.printed.clear();
-    let files = plan().files;
+    let mut files = plan().files;
+    let late = ChangeKind::Refused("it is a folder".to_owned());
+    files.push(FileChange { path: "late".to_owned(), kind: late, before: None, after: None });
     arrives(&mut chat, Arrival::Moved { left: 2, again: Draft::typed("fix it"), is_elsewhere: false, files });
     let told = text(&chat.printed);
-    assert!(told.contains("1 file restored, 1 refused.") && told.contains("it was changed since"), "{told}");
+    assert!(told.contains("1 file restored, 2 refused.") && told.contains("it is a folder"), "{told}");
+    assert!(!told.contains("it was changed since"), "that was said before: {told}");
     assert_eq!(chat.draft(), "fix it");
 
     chat.ctrl('u');
