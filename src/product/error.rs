@@ -88,20 +88,56 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// One line: the message and the chain of its causes.
+    /// One line: the message and the chain of its causes, each once: some tell their own cause themselves.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+        let mut line = self.message.clone();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            write!(f, ": {error}")?;
+            let text = without_number(&error.to_string());
+            if !line.ends_with(&text) {
+                line = format!("{line}: {text}");
+            }
             cause = error.source();
         }
-        Ok(())
+        f.write_str(&line)
     }
+}
+
+/// What the standard library writes behind the words of the system, around its number.
+const NUMBER: (&str, char) = (" (os error ", ')');
+
+/// A cause without the system's number, which says nothing to people that the words do not.
+fn without_number(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(NUMBER.0) {
+        plain.push_str(before);
+        rest = after.split_once(NUMBER.1).map_or("", |(_, rest)| rest);
+    }
+    plain + rest
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| source.as_ref() as &(dyn std::error::Error + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+
+    use super::Error;
+    use crate::product::files::FileError;
+
+    #[test]
+    fn a_cause_is_told_once_and_in_words() {
+        let source = || io::Error::from_raw_os_error(2);
+        let error = Error::failed("cannot read x").caused_by(source());
+        assert_eq!(error.to_string(), "cannot read x: No such file or directory");
+        let file = FileError::System { path: PathBuf::from("/d/a.json"), source: source() };
+        let error = Error::failed("what is written here is not kept").caused_by(file);
+        assert_eq!(error.to_string(), "what is written here is not kept: /d/a.json: No such file or directory");
     }
 }
