@@ -79,11 +79,15 @@ pub(super) fn came(state: &mut State, mut outline: Outline, now: i64, wanted: Wa
 fn nodes(outline: &mut Outline, now: i64, look: &Look) -> Vec<Node> {
     let node = |entry: &mut Entry| {
         let Entry { parent, who, text, tools, label, at, is_present, .. } = entry;
-        let who = match who {
+        let said_by = match who {
             Who::Person if transcript::is_note(text) => Speaker::Program,
             Who::Person => Speaker::Person,
             Who::Agent => Speaker::Agent,
             Who::Summary => Speaker::Program,
+        };
+        let text = match who {
+            Who::Summary => format!("summary: {text}").into(),
+            Who::Person | Who::Agent => std::mem::take(text),
         };
         let tools: Vec<String> = tools
             .iter()
@@ -94,8 +98,8 @@ fn nodes(outline: &mut Outline, now: i64, look: &Look) -> Vec<Node> {
             .collect();
         Node {
             parent: *parent,
-            who,
-            text: std::mem::take(text),
+            who: said_by,
+            text,
             tools: tools.join(", ").into(),
             label: label.take(),
             age: ago(*at, now).into(),

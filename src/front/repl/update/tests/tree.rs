@@ -125,6 +125,15 @@ fn esc_twice_in_an_idle_chat_goes_back_and_once_or_with_a_draft_it_does_not() {
 }
 
 #[test]
+fn a_summary_says_that_it_is_one() {
+    let mut chat = begun();
+    chat.line("/tree");
+    let entries = vec![entry(1, None, Who::Summary, "sum0", true), entry(2, Some(0), Who::Person, "next", true)];
+    came(&mut chat, Outline { entries, here: Some(1) }, Wanted::Tree);
+    assert!(chat.shows().contains("! summary: sum0"), "{}", chat.shows());
+}
+
+#[test]
 fn what_comes_while_somebody_writes_takes_no_key() {
     let mut chat = begun();
     chat.line("/tree");
