@@ -41,7 +41,12 @@ pub enum Format {
 impl Format {
     /// The format that the ending of a file's name says.
     pub fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        Self::named(path.extension()?.to_str()?)
+    }
+
+    /// The format with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name.to_ascii_lowercase().as_str() {
             "md" | "markdown" => Some(Self::Markdown),
             "html" | "htm" => Some(Self::Html),
             "json" => Some(Self::Json),

@@ -158,12 +158,15 @@ fn names_and_labels_are_kept_and_a_conversation_is_written_to_a_file() {
     pty.wait_for("does not say what to write");
     pty.line("/export");
     pty.wait_for(".md.");
+    pty.line("/export json");
+    pty.wait_for(".json.");
     leave(pty);
     assert!(host.read("talk.html").contains("answer two"));
     let labels: Vec<_> = records(&host, "label").iter().map(|label| label["label"].clone()).collect();
     assert_eq!(labels, ["the good one", "asked"]);
     assert_eq!(records(&host, "name")[0]["name"], "The two questions");
     assert!(host.exists(format!("{}.md", host.session().id())));
+    assert!(host.exists(format!("{}.json", host.session().id())));
 }
 
 #[test]

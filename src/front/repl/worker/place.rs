@@ -138,14 +138,15 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Writes the present conversation to a file, in the form that its ending says.
+    /// Writes the present conversation to a file, in the form that its ending says; a form alone is a file of its own name.
     pub(super) fn export(&self, file: Option<&str>) -> Result<(), Error> {
         let desk = self.desk.as_ref().ok_or_else(no_session)?;
         let transcript = Transcript::read(self.file()?, Extent::Path)?;
         let Setup { env, .. } = self.setup;
-        let (path, format) = match file {
-            None => (env.cwd.join(format!("{}.{}", transcript.id(), Format::Markdown.ending())), Format::Markdown),
-            Some(file) => {
+        let named = file.map_or(Some(Format::Markdown), Format::named);
+        let (path, format) = match (named, file.unwrap_or_default()) {
+            (Some(format), _) => (env.cwd.join(format!("{}.{}", transcript.id(), format.ending())), format),
+            (None, file) => {
                 let path = desk.assembled.workspace.resolve(file);
                 let format = Format::of(&path).ok_or_else(|| {
                     Error::usage(format!("{file} does not say what to write")).hint(
