@@ -106,7 +106,7 @@ fn message(id: u64, line: &MessageLine, label: Option<&String>, tools: &Tools, p
     if line.role != Role::Tool {
         heading(&said::speaker(line), line.timestamp, label, page);
     }
-    for part in &line.content {
+    for part in said::parts(line) {
         content(part, line.role, tools, page);
     }
     page.push_str("</article>\n");

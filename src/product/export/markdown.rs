@@ -64,7 +64,7 @@ fn message(line: &MessageLine, label: Option<&String>, tools: &Tools, page: &mut
     if line.role != Role::Tool {
         head_line(&said::speaker(line), line.timestamp, label, page);
     }
-    line.content.iter().for_each(|part| content(part, tools, page));
+    said::parts(line).iter().for_each(|part| content(part, tools, page));
 }
 
 fn content(part: &Content, tools: &Tools, page: &mut String) {

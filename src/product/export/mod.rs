@@ -336,8 +336,15 @@ pub fn to_file(
     }
     let cannot = |error: io::Error| Error::failed(format!("cannot write {}", path.display())).caused_by(error);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Readable by its owner alone: the library sees to that.
-    let fresh = tempfile::Builder::new().prefix(".export-").tempfile_in(folder).map_err(cannot)?;
+    if !folder.is_dir() {
+        let what = if folder.exists() { "is not a folder" } else { "is not there" };
+        return Err(Error::usage(format!("cannot write {}: the folder {} {what}", path.display(), folder.display())));
+    }
+    // Readable by its owner alone: the library sees to that. The name that it chooses says nothing to anybody.
+    let fresh = tempfile::Builder::new()
+        .prefix(".export-")
+        .tempfile_in(folder)
+        .map_err(|error| cannot(io::Error::from(error.kind())))?;
     let mut out = BufWriter::new(fresh);
     write(transcript, format, filter, &mut out)?;
     let fresh = out.into_inner().map_err(|error| cannot(error.into_error()))?;

@@ -75,6 +75,22 @@ pub fn shown(text: &str) -> String {
     visible::lines(&text.replace("\r\n", "\n")).into_owned()
 }
 
+/// What `product::prompt` puts around its block.
+const SURROUNDINGS: (&str, &str) = ("<environment>\n", "\n</environment>");
+
+/// The parts of a message as a transcript has them: without the block about the surroundings that the agent put before the
+/// words of a person. Directory, model and time stand above the transcript.
+pub fn parts(line: &MessageLine) -> &[Content] {
+    let (first, rest) = match line.content.split_first() {
+        Some((Content::Text { text: Some(first), .. }, rest)) if line.role == Role::User => (first, rest),
+        Some(_) | None => return &line.content,
+    };
+    let inner = first.trim_end().strip_prefix(SURROUNDINGS.0).and_then(|inner| inner.strip_suffix(SURROUNDINGS.1));
+    // A message that is nothing else was written by somebody.
+    let is_block = !rest.is_empty() && inner.is_some_and(|inner| !inner.contains(SURROUNDINGS.1));
+    if is_block { rest } else { &line.content }
+}
+
 /// As [`shown`], on one line.
 pub fn shown_line(text: &str) -> Cow<'_, str> {
     visible::line(text)

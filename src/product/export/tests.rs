@@ -417,3 +417,38 @@ proptest! {
         prop_assert_eq!(blocks.last(), Some(&body), "{}", page);
     }
 }
+
+#[test]
+fn the_block_about_the_surroundings_is_nobodys_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let block = "<environment>\ndirectory: /srv/hidden\n</environment>";
+    let said = |texts: &[&str]| {
+        Value::from(texts.iter().map(|text| json!({"type": "text", "text": text})).collect::<Vec<_>>())
+    };
+    let lines = [
+        message(1, None, "user", &said(&[block, "explain it"])),
+        message(2, Some(1), "user", &said(&["<environment>\nof my own\n</environment>"])),
+    ];
+    let path = file(folder.path(), &lines);
+    for format in [Format::Markdown, Format::Html] {
+        let page = rendered(&path, format, Extent::Path, &[]);
+        assert!(!page.contains("hidden") && page.contains("explain it") && page.contains("of my own"), "{page}");
+    }
+    assert!(rendered(&path, Format::Json, Extent::Path, &[]).contains("hidden"), "a record is whole");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), &[message(1, None, "user", &text("x"))]);
+    let transcript = Transcript::read(&path, Extent::Path).unwrap();
+    let (mask, resolve) = (Mask::new([]), |_: &str| None);
+    let filter = Filter { mask: &mask, resolve: &resolve };
+    for (below, what) in [("absent", "is not there"), (path.file_name().unwrap().to_str().unwrap(), "is not a folder")] {
+        let below = folder.path().join(below);
+        let to = below.join("x.md");
+        let error = to_file(&transcript, Format::Markdown, &filter, &to, Existing::Kept).unwrap_err();
+        let expected = format!("cannot write {}: the folder {} {what}", to.display(), below.display());
+        assert_eq!(error.to_string(), expected);
+    }
+}
