@@ -197,11 +197,13 @@ impl Worker<'_> {
         if *session == Which::Unkept {
             let why =
                 "sessions are not kept here, and a stored one would be written to; start again without --no-session";
-            return self.tell(News::Refused(Error::usage(why)));
+            return self.tell(News::NotOpened(Error::usage(why)));
         }
         let file = self.desk.as_ref().and_then(|desk| desk.assembled.agent.session.path());
         if file.is_some_and(|file| Store::new(&loaded.paths.data_dir, *clock).is(&selector, &env.cwd, file)) {
-            return self.tell(News::Told("This session is open already.".to_owned()));
+            self.tell(News::Told("This session is open already.".to_owned()));
+            // Messages wait for a session.
+            return self.tell(News::Ran);
         }
         self.open(Which::Open(selector));
     }

@@ -444,7 +444,8 @@ fn a_folder_that_is_not_there_is_named() {
     let transcript = Transcript::read(&path, Extent::Path).unwrap();
     let (mask, resolve) = (Mask::new([]), |_: &str| None);
     let filter = Filter { mask: &mask, resolve: &resolve };
-    for (below, what) in [("absent", "is not there"), (path.file_name().unwrap().to_str().unwrap(), "is not a folder")] {
+    for (below, what) in [("absent", "is not there"), (path.file_name().unwrap().to_str().unwrap(), "is not a folder")]
+    {
         let below = folder.path().join(below);
         let to = below.join("x.md");
         let error = to_file(&transcript, Format::Markdown, &filter, &to, Existing::Kept).unwrap_err();

@@ -226,8 +226,11 @@ impl Shelf {
         let margin = " ".repeat(MARGIN.min(look.width));
         let selected = self.picker.selected().and_then(|number| self.volumes.get(number));
         let label = selected.map(|volume| volume.item.label.as_str()).unwrap_or_default();
-        let title =
-            cut(&format!("another name for \"{}\"", visible::line(label).replace('\t', " ")), inner, look.glyphs.ellipsis);
+        let title = cut(
+            &format!("another name for \"{}\"", visible::line(label).replace('\t', " ")),
+            inner,
+            look.glyphs.ellipsis,
+        );
         let (row, column) = field.row(Span::raw(margin.clone()), "its name", look);
         let dim = |text: String| Line::from(vec![Span::raw(margin.clone()), Span::styled(text, look.theme.dim)]);
         let mut rows = vec![row];

@@ -115,8 +115,21 @@ fn not_opened(state: &mut State, error: &Error) -> Vec<Cmd> {
 }
 
 fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
-    let Opened { arrival, id, kept, messages, spent, context, notices, info, effort, rights, inbox, workspace, answering } =
-        opened;
+    let Opened {
+        arrival,
+        id,
+        kept,
+        messages,
+        spent,
+        context,
+        notices,
+        info,
+        effort,
+        rights,
+        inbox,
+        workspace,
+        answering,
+    } = opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
     state.status.emit(StatusEvent::Effort(effort));

@@ -102,8 +102,14 @@ fn the_open_session_is_not_opened_again_and_a_chosen_effort_goes_along() {
     let (_folder, setup) = setup(Which::New);
     let orders = vec![say(), newest(), Order::Effort(Effort::High), Order::Open(Session::New), newest()];
     let told = told(&setup, orders);
-    let [News::Opened(first), News::Finished(_), News::Told(same), News::Opened(second), News::Opened(again)] =
-        told.as_slice()
+    let [
+        News::Opened(first),
+        News::Finished(_),
+        News::Told(same),
+        News::Ran,
+        News::Opened(second),
+        News::Opened(again),
+    ] = told.as_slice()
     else {
         panic!("{told:?}")
     };
@@ -141,7 +147,7 @@ fn where_no_session_is_kept_a_stored_one_is_left_alone() {
     told(&setup, vec![say()]);
     setup.session = Which::Unkept;
     let told = told(&setup, vec![newest(), Order::Open(Session::New), say()]);
-    let [News::Opened(first), News::Refused(why), News::Opened(second), News::Finished(_)] = told.as_slice() else {
+    let [News::Opened(first), News::NotOpened(why), News::Opened(second), News::Finished(_)] = told.as_slice() else {
         panic!("{told:?}")
     };
     assert!(!first.kept && !second.kept && why.to_string().contains("--no-session"), "{why}");
