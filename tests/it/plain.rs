@@ -156,7 +156,12 @@ fn the_tree_is_a_list_and_a_number_leads_there() {
     pty.line("question two");
     pty.wait_for("answer two\n>");
     pty.line("/tree");
+    pty.wait_for("> /tree\n\n  ! /tree ID goes on");
     pty.wait_for("  3  > question two");
+    pty.line("/resume");
+    pty.wait_for("/resume ID goes on with one of these:");
+    pty.wait_idle(QUIET);
+    assert!(!pty.screen().contains("these:\n>"), "{}", pty.screen());
     pty.line("/tree 3");
     pty.wait_for("2 messages left behind");
     pty.wait_for("Not sent: question two\n>");

@@ -21,7 +21,7 @@ use crate::product::error::Error;
 use super::editor::draft::Draft;
 use super::host::{Act, Host};
 use super::keeper;
-use super::message::{Cmd, Line, Msg, News};
+use super::message::{Cmd, Line, Msg, News, Order};
 use super::run::{Chat, LEAVING, Threads, start};
 use super::state::{State, Waiting, Way};
 use super::update::{unsent, update};
@@ -133,6 +133,16 @@ impl Desk {
                 self.page.renew();
             }
             Msg::News(News::Event(event)) => self.page.hear(event),
+            Msg::News(
+                News::Outlined { .. }
+                | News::Planned(_)
+                | News::Undone(_)
+                | News::Noted(_)
+                | News::Reported(_)
+                | News::Told(_)
+                | News::Refused(_),
+            )
+            | Msg::Spent { .. } => self.page.answered(),
             Msg::News(_)
             | Msg::Input(_)
             | Msg::Line(_)
@@ -147,7 +157,6 @@ impl Desk {
             | Msg::Sessions { .. }
             | Msg::Preview { .. }
             | Msg::Models(_)
-            | Msg::Spent { .. }
             | Msg::Theme { .. }
             | Msg::Seen { .. }
             | Msg::Clipboard(_)
@@ -168,6 +177,9 @@ impl Desk {
     fn carry_out(&mut self, cmd: Cmd) -> Option<u8> {
         if matches!(cmd, Cmd::KeepDraft(_)) {
             return None;
+        }
+        if is_answered(&cmd) {
+            self.page.awaits();
         }
         match self.host.carry_out(cmd, &self.state) {
             Some(Act::Leave(code)) => Some(code),
@@ -201,5 +213,56 @@ impl Desk {
             messages.clear();
         }
         term.leave();
+    }
+}
+
+/// Whether something will be told for this, once and soon.
+fn is_answered(cmd: &Cmd) -> bool {
+    match cmd {
+        Cmd::Tell(_) | Cmd::AddUp(_) => true,
+        Cmd::Order(order) => match order {
+            Order::Tell(_)
+            | Order::Outline(_)
+            | Order::Name(_)
+            | Order::Label { .. }
+            | Order::PlanUndo(..)
+            | Order::Export(_) => true,
+            // Else it is a session that is opened by it.
+            Order::CarryOut(plan) => plan.chat.is_none(),
+            Order::Say { .. }
+            | Order::Shell { .. }
+            | Order::Compact { .. }
+            | Order::Open(_)
+            | Order::Model(_)
+            | Order::Chosen(_)
+            | Order::Effort(_)
+            | Order::Go(_)
+            | Order::Fork(_) => false,
+        },
+        Cmd::Steer { .. }
+        | Cmd::TakeBack(_)
+        | Cmd::Answer(..)
+        | Cmd::Grant(_)
+        | Cmd::AskEach
+        | Cmd::Find { .. }
+        | Cmd::FindNothing
+        | Cmd::Found(_)
+        | Cmd::Theme(_)
+        | Cmd::Remember(_)
+        | Cmd::KeepDraft(_)
+        | Cmd::Copy(_)
+        | Cmd::Look(_)
+        | Cmd::Paste(_)
+        | Cmd::Announce(_)
+        | Cmd::Edit(_)
+        | Cmd::Suspend
+        | Cmd::Redraw
+        | Cmd::ListSessions(_)
+        | Cmd::Preview(_)
+        | Cmd::Rename { .. }
+        | Cmd::Remove { .. }
+        | Cmd::ListModels
+        | Cmd::Change(_)
+        | Cmd::Leave(_) => false,
     }
 }

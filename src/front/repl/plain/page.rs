@@ -27,6 +27,8 @@ pub struct Page {
     /// What the call of the person's own that has just ended came to.
     own: Option<String>,
     begun: bool,
+    /// How many answers to what was entered last are still to come.
+    awaited: u32,
 }
 
 /// What invites to write.
@@ -46,6 +48,17 @@ impl Page {
     pub fn entered(&mut self) {
         self.fresh = true;
         self.prompt = Prompt::None;
+        self.awaited = 0;
+    }
+
+    /// Something is to be shown before it is invited to write again.
+    pub fn awaits(&mut self) {
+        self.awaited += 1;
+    }
+
+    /// That is there, or will not come.
+    pub fn answered(&mut self) {
+        self.awaited = self.awaited.saturating_sub(1);
     }
 
     /// There is something else to be asked.
@@ -129,8 +142,8 @@ impl Page {
         let wanted = match (&state.asked, &state.task, &state.session) {
             (Some(_), _, _) => Prompt::Answer,
             _ if matches!(state.overlay, Overlay::Confirm(..)) => Prompt::Answer,
-            (None, None, Some(_)) => Prompt::Message,
-            (None, Some(_), _) | (None, None, None) => Prompt::None,
+            (None, None, Some(_)) if self.awaited == 0 && state.opening == 0 => Prompt::Message,
+            (None, None | Some(_), None | Some(_)) => Prompt::None,
         };
         if wanted == self.prompt {
             return;
