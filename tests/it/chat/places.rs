@@ -1,5 +1,7 @@
 //! Going about in a session: its tree, back before something that was said, copies, names, the list of sessions, files.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{SETTLED, begun, chat, leave};
@@ -20,6 +22,9 @@ fn talked(host: &Host) -> Pty {
     pty
 }
 
+/// A text that was put into the draft has been there long enough to be seen.
+const SEEN: Duration = Duration::from_millis(300);
+
 /// The lines of this kind in the only session there is.
 fn records(host: &Host, kind: &str) -> Vec<Value> {
     host.session().records.into_iter().filter(|record| record["type"] == kind).collect()
@@ -37,7 +42,7 @@ fn esc_twice_goes_back_and_the_tree_leads_forth_again() {
     pty.wait_for("2 messages left behind, /tree leads back.");
     // What was said there is to be said anew.
     pty.wait_screen("› question two\n");
-    pty.wait_idle(SETTLED);
+    pty.wait_idle(SEEN);
     pty.keys(&["backspace", "backspace", "backspace"]);
     host.script([say("answer three")]);
     pty.send("2b");
@@ -95,7 +100,7 @@ fn what_was_allowed_and_shared_before_stays_so_at_another_place() {
     pty.line("/tree 1");
     pty.wait_for("left behind");
     pty.wait_screen("› write a\n");
-    pty.wait_idle(SETTLED);
+    pty.wait_idle(SEEN);
     pty.keys(&["enter"]);
     pty.wait_for("written, too");
     assert!(host.exists("b"));
@@ -138,7 +143,7 @@ fn names_and_labels_are_kept_and_a_conversation_is_written_to_a_file() {
     let host = Host::new();
     let pty = talked(&host);
     pty.line("/name The two questions");
-    pty.wait_for("called The two questions");
+    pty.wait_for("called \"The two questions\"");
     pty.line("/label the good one");
     pty.wait_for("Labelled \"the good one\";");
     pty.wait_idle(SETTLED);
