@@ -227,3 +227,14 @@ fn a_session_that_cannot_be_written_is_not_open_elsewhere() {
     assert!(!run.stderr.contains("another process"), "{}", run.stderr);
     assert_eq!(host.read("f.txt"), "after\n");
 }
+
+#[test]
+fn what_a_turn_made_and_removed_is_not_made_by_undo() {
+    let host = Host::new();
+    host.file("f.txt", "before\n");
+    let bash = |line: &str| call("execute_bash", json!({"command": line}));
+    host.script([bash("echo 1 > f.txt; sleep 0.05; mkdir -p d/x; echo 1 > d/x/y"), bash("rm -rf d"), say("done")]);
+    host.task("make and remove").run().ok();
+    host.agent(&["undo", "--files"]).run().ok();
+    assert_eq!((host.read("f.txt").as_str(), host.exists("d")), ("before\n", false));
+}

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -362,13 +363,21 @@ impl Active {
         Ok(())
     }
 
+    /// Whether something was made or changed since the look at the workspace: what stood there before it, nobody knows.
+    fn is_newer(&self, path: &Path) -> bool {
+        let changed =
+            |found: fs::Metadata| found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
+        let changed = fs::symlink_metadata(path).ok().map(changed);
+        changed.zip(self.open.looked).is_some_and(|(changed, looked)| changed > looked)
+    }
+
     /// Keeps what a command names, where the look at the workspace did not.
     fn name(&mut self, depot: &Depot, reach: &Reach, index: Option<&Index>) -> io::Result<()> {
         let cwd = canonical(depot.cwd());
         let is_known = |path: &Name| index.is_some_and(|index| index.known.contains_key(path));
         let root = self.open.root.clone();
         for path in named::paths(reach, &root, &cwd) {
-            if !is_known(&path) && !self.open.touched.contains_key(&path) {
+            if !is_known(&path) && !self.open.touched.contains_key(&path) && !self.is_newer(&root.join(&path.0)) {
                 let state = depot.scanner(&root).look(&path)?;
                 self.touch(path, state)?;
             }
