@@ -118,8 +118,8 @@ impl Chat {
         let said = said_on(&tree, &lines);
         let leaf_id = tree.leaf_id();
         let again = undone.last().filter(|id| tree.stand_at(Link::Id(**id))).and_then(|_| {
-            let further = said_on(&tree, &lines).into_iter();
-            further.skip_while(|one| said.iter().any(|said| said.id == one.id)).next()
+            let mut further = said_on(&tree, &lines).into_iter();
+            further.find(|one| said.iter().all(|said| said.id != one.id))
         });
         checkpoints.retain(|(id, _)| said.iter().any(|said| said.id == *id));
         Ok(Self { leaf_id, said, undone, again, checkpoints, parent })
