@@ -17,7 +17,7 @@ const HEADLESS: &str = "(The beginning of the conversation is left out.)";
 
 /// The conversation as it may be sent.
 ///
-/// It begins with a person: an answer that comes first gets [`HEADLESS`] before it.
+/// It begins with a person: an answer that comes first gets `HEADLESS` before it.
 /// A result belongs to the last answer before it. Missing results become [`INTERRUPTED`]; results without a call and
 /// second results are dropped, and so are messages without content. Calls without an id, or with the id of another call
 /// of the same message, are renamed together with their results. What needs no change is shared, not copied.

@@ -1,7 +1,7 @@
 //! What one session's file says of itself: from all of it, from its ends, or from what it has grown by.
 //!
 //! Files that are no sessions say nothing; none is changed. Where what is known is kept, and when it still holds, is for
-//! [`super::index`].
+//! `super::index`.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
