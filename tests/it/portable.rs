@@ -69,7 +69,7 @@ fn a_session_is_written_out_in_four_formats_without_secrets() {
 #[test]
 fn an_exported_session_is_gone_on_with() {
     let (host, first) = talked();
-    host.agent(&["sessions", "export", &first, "-o", "taken/out.jsonl"]).run().exits(1);
+    host.agent(&["sessions", "export", &first, "-o", "taken/out.jsonl"]).run().exits(2);
     host.file("taken/x", "");
     host.agent(&["sessions", "export", &first, "-o", "taken/out.jsonl"]).run().ok();
     host.script([say("Still there.")]);
