@@ -265,8 +265,9 @@ impl Recording {
         let mut index = self.index.take();
         let tools_only = self.tools_only;
         let Some(active) = self.begin(depot)? else { return Ok(()) };
-        let looked = if tools_only || active.open.looked.is_some() { Ok(()) } else { active.look(depot, &mut index) };
-        let named = active.name(depot, reach, index.as_ref());
+        let before = active.open.looked;
+        let looked = if tools_only || before.is_some() { Ok(()) } else { active.look(depot, &mut index) };
+        let named = active.name(depot, reach, index.as_ref(), before);
         self.index = index;
         match looked {
             Ok(()) => {}
@@ -363,21 +364,25 @@ impl Active {
         Ok(())
     }
 
-    /// Whether something was made or changed since the look at the workspace: what stood there before it, nobody knows.
-    fn is_newer(&self, path: &Path) -> bool {
+    /// Whether something was made or changed since an earlier command's look at the workspace, in nanoseconds since 1970: what
+    /// stood there before it, nobody knows.
+    fn is_newer(path: &Path, looked: Option<i64>) -> bool {
         let changed =
             |found: fs::Metadata| found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec());
         let changed = fs::symlink_metadata(path).ok().map(changed);
-        changed.zip(self.open.looked).is_some_and(|(changed, looked)| changed > looked)
+        changed.zip(looked).is_some_and(|(changed, looked)| changed > looked)
     }
 
     /// Keeps what a command names, where the look at the workspace did not.
-    fn name(&mut self, depot: &Depot, reach: &Reach, index: Option<&Index>) -> io::Result<()> {
+    fn name(&mut self, depot: &Depot, reach: &Reach, index: Option<&Index>, looked: Option<i64>) -> io::Result<()> {
         let cwd = canonical(depot.cwd());
         let is_known = |path: &Name| index.is_some_and(|index| index.known.contains_key(path));
         let root = self.open.root.clone();
         for path in named::paths(reach, &root, &cwd) {
-            if !is_known(&path) && !self.open.touched.contains_key(&path) && !self.is_newer(&root.join(&path.0)) {
+            if !is_known(&path)
+                && !self.open.touched.contains_key(&path)
+                && !Self::is_newer(&root.join(&path.0), looked)
+            {
                 let state = depot.scanner(&root).look(&path)?;
                 self.touch(path, state)?;
             }
