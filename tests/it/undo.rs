@@ -233,6 +233,8 @@ fn what_a_turn_made_and_removed_is_not_made_by_undo() {
     let host = Host::new();
     host.file("f.txt", "before\n");
     let bash = |line: &str| call("execute_bash", json!({"command": line}));
+    // File systems count time in ticks of some milliseconds: the folder has to be younger than the turn's first look, and
+    // there is nothing to see that says so.
     host.script([bash("echo 1 > f.txt; sleep 0.05; mkdir -p d/x; echo 1 > d/x/y"), bash("rm -rf d"), say("done")]);
     host.task("make and remove").run().ok();
     host.agent(&["undo", "--files"]).run().ok();

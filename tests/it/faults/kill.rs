@@ -82,6 +82,7 @@ impl Moment {
             Self::Folding(after) => {
                 let before = host.server.requests().len();
                 let asked = running.reaches(|_| host.server.requests().iter().skip(before).any(|it| wants_summary(it)));
+                // As above: how far the summary has come by then is left to chance on purpose.
                 thread::sleep(after);
                 asked
             }
