@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::draft::{Draft, answer, moment, number, picture, string, text_parts, thought};
+use super::draft::{self, Draft, answer, moment, number, picture, string, text_parts, thought};
 use crate::base::json::Object;
 use crate::model::message::{Assistant, AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
 use crate::model::reply::StopReason;
@@ -214,27 +214,15 @@ fn text_of(part: Part) -> Option<String> {
 
 /// What a person said, or what is in a result; results themselves are taken elsewhere.
 fn parts(content: Option<&Value>, draft: &mut Draft) -> Vec<Part> {
-    let items = match content {
-        Some(Value::String(text)) => return text_parts(text),
-        Some(Value::Array(items)) => items,
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => return Vec::new(),
-    };
-    let mut parts = Vec::with_capacity(items.len());
-    for item in items {
-        match string(item, "type") {
-            "text" => parts.extend(text_parts(string(item, "text"))),
-            "image" => {
-                let source = item.get("source").unwrap_or(&Value::Null);
-                match picture(string(source, "media_type"), string(source, "data")) {
-                    Some(picture) => parts.push(picture),
-                    None => draft.leave_out("picture that is not in the file"),
-                }
-            }
-            "tool_result" => {}
-            other => draft.leave_out(&format!("part of type {other}")),
+    draft::parts(content, |item| match string(item, "type") {
+        "text" => text_parts(string(item, "text")),
+        "image" => {
+            let source = item.get("source").unwrap_or(&Value::Null);
+            draft.seen(picture(string(source, "media_type"), string(source, "data")), "picture that is not in the file")
         }
-    }
-    parts
+        "tool_result" => Vec::new(),
+        other => draft.unknown(other),
+    })
 }
 
 fn answer_part(part: &Value, draft: &mut Draft) -> Option<AssistantPart> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::draft::{Draft, answer, moment, number, picture, string, text_parts, thought};
+use super::draft::{self, Draft, answer, moment, number, picture, string, text_parts, thought};
 use crate::base::json::Object;
 use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
 use crate::model::usage::Usage;
@@ -266,23 +266,11 @@ fn thoughts(items: Option<&Value>) -> String {
 }
 
 fn parts(content: Option<&Value>, draft: &mut Draft) -> Vec<Part> {
-    let items = match content {
-        Some(Value::String(text)) => return text_parts(text),
-        Some(Value::Array(items)) => items,
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => return Vec::new(),
-    };
-    let mut parts = Vec::with_capacity(items.len());
-    for item in items {
-        match string(item, "type") {
-            "input_text" | "output_text" | "text" => parts.extend(text_parts(string(item, "text"))),
-            "input_image" => match of_url(string(item, "image_url")) {
-                Some(picture) => parts.push(picture),
-                None => draft.leave_out("picture that is not in the file"),
-            },
-            other => draft.leave_out(&format!("part of type {other}")),
-        }
-    }
-    parts
+    draft::parts(content, |item| match string(item, "type") {
+        "input_text" | "output_text" | "text" => text_parts(string(item, "text")),
+        "input_image" => draft.seen(of_url(string(item, "image_url")), "picture that is not in the file"),
+        other => draft.unknown(other),
+    })
 }
 
 /// The picture in an address like `data:image/png;base64,…`.

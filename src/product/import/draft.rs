@@ -69,6 +69,20 @@ impl Draft {
         *self.left_out.entry(kind.to_owned()).or_default() += 1;
     }
 
+    /// Counts a part of a type that has no place here, and gives nothing.
+    pub fn unknown(&mut self, kind: &str) -> Vec<Part> {
+        self.leave_out(&format!("part of type {kind}"));
+        Vec::new()
+    }
+
+    /// A picture, or its absence counted under `missing`.
+    pub fn seen(&mut self, picture: Option<Part>, missing: &str) -> Vec<Part> {
+        if picture.is_none() {
+            self.leave_out(missing);
+        }
+        picture.into_iter().collect()
+    }
+
     /// What came of it.
     pub fn finish(self) -> (Whole, BTreeMap<String, u64>) {
         let Self { mut whole, at, places: _, left_out } = self;
@@ -109,6 +123,15 @@ pub fn moment(value: Option<&Value>) -> i64 {
 /// Text as a list of parts; none where it is blank.
 pub fn text_parts(text: &str) -> Vec<Part> {
     if text.trim().is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] }
+}
+
+/// The parts of a content: of the one text that it is, or what `part` makes of each of its items.
+pub fn parts(content: Option<&Value>, part: impl FnMut(&Value) -> Vec<Part>) -> Vec<Part> {
+    match content {
+        Some(Value::String(text)) => text_parts(text),
+        Some(Value::Array(items)) => items.iter().flat_map(part).collect(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+    }
 }
 
 /// A picture of a type and base64; nothing where it is no such thing.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::draft::{Draft, answer, moment, number, picture, string, text_parts, thought};
+use super::draft::{self, Draft, answer, moment, number, picture, string, thought};
 use crate::base::json::Object;
 use crate::model::message::{AssistantPart, Origin, Part, ToolCall, ToolInput, ToolResult};
 use crate::model::reply::StopReason;
@@ -136,23 +136,11 @@ fn said(record: &Value, at_ms: i64, draft: &mut Draft) {
 }
 
 fn parts(content: Option<&Value>, draft: &mut Draft) -> Vec<Part> {
-    let items = match content {
-        Some(Value::String(text)) => return text_parts(text),
-        Some(Value::Array(items)) => items,
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => return Vec::new(),
-    };
-    let mut parts = Vec::with_capacity(items.len());
-    for item in items {
-        match string(item, "type") {
-            "text" => parts.push(Part::Text(string(item, "text").to_owned())),
-            "image" => match picture(string(item, "mimeType"), string(item, "data")) {
-                Some(picture) => parts.push(picture),
-                None => draft.leave_out("broken picture"),
-            },
-            other => draft.leave_out(&format!("part of type {other}")),
-        }
-    }
-    parts
+    draft::parts(content, |item| match string(item, "type") {
+        "text" => vec![Part::Text(string(item, "text").to_owned())],
+        "image" => draft.seen(picture(string(item, "mimeType"), string(item, "data")), "broken picture"),
+        other => draft.unknown(other),
+    })
 }
 
 fn assistant(message: &Value, at_ms: i64, draft: &mut Draft) {
