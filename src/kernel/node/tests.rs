@@ -1,4 +1,4 @@
-//! The node against random worlds, and single rules one by one.
+//! The node: single rules one by one; random worlds and compaction are below.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of effect among many")]
 
@@ -8,6 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 mod fold;
+mod world;
 
 use super::*;
 use crate::kernel::compact::Summons;
@@ -381,171 +382,9 @@ fn writers_of_one_path_run_in_turn() {
     assert_eq!(asks(&node.step(finished(1))), [ToolChoice::Auto]);
 }
 
-/// How a random world answers the node's effects.
-#[derive(Clone, Debug)]
-struct World {
-    /// One byte a decision.
-    choices: Vec<u8>,
-    stop_after: usize,
-}
-
-fn worlds() -> impl Strategy<Value = World> {
-    (proptest::collection::vec(any::<u8>(), 1..120), 0usize..200)
-        .prop_map(|(choices, stop_after)| World { choices, stop_after })
-}
-
-/// Plays a task in a random world and checks every invariant on the way.
-fn play(world: &World) {
-    let small = compact::Settings { reserve_tokens: 500, keep_tokens: 300, ..compaction() };
-    let mut node = node(Settings { max_turns: Some(12), compaction: small, ..settings() });
-    node.set_model(ModelInfo { window: Some(2_000), ..info() });
-    let mut choices = world.choices.iter().copied().cycle();
-    let mut choose = |most: u8| choices.next().unwrap_or(0) % most;
-    let mut inputs = vec![Input::Submitted(Message::user(QUESTION))];
-    let mut running: Vec<usize> = Vec::new();
-    let mut answered = Vec::new();
-    let mut expected = 0;
-    let mut ids = 0;
-    let (mut stopped, mut folds) = (false, 0);
-    for step in 0..2_000 {
-        if step >= world.stop_after && !stopped && !node.is_idle() {
-            stopped = true;
-            inputs.insert(0, Input::Stopped { why: Stop::Cancelled, partial: String::new() });
-        }
-        let input = if inputs.is_empty() {
-            assert!(!running.is_empty(), "nothing to wait for and not finished");
-            let place = running.remove(usize::from(choose(running.len() as u8)));
-            let output = any_output(&mut choose);
-            Input::ToolFinished { place, output, duration_ms: 0 }
-        } else {
-            inputs.remove(0)
-        };
-        if let Input::Replied { reply, .. } = &input {
-            expected += reply.content.iter().filter(|part| matches!(part, AssistantPart::ToolUse(_))).count();
-        }
-        for effect in node.step(input) {
-            match effect {
-                Effect::Ask(_) => {
-                    assert_eq!(answered.len(), expected, "a request while a call is pending");
-                    inputs.clear();
-                    inputs.push(any_answer(&mut choose, &mut ids));
-                }
-                Effect::Wait(_) => inputs.push(Input::WaitOver),
-                Effect::Prepare(calls) => {
-                    let checked = calls.into_iter().map(|call| any_check(call, &mut choose));
-                    inputs.push(Input::Prepared(checked.collect()));
-                }
-                Effect::Decide(calls) => {
-                    let few = usize::from(choose(8) == 0);
-                    let verdicts = calls.iter().skip(few).map(|_| match choose(3) {
-                        0 => Verdict::Deny(Denial { reason: "denied".into(), by: DeniedBy::Nobody }),
-                        _ => Verdict::Allow,
-                    });
-                    inputs.push(Input::Decided(verdicts.collect()));
-                }
-                Effect::Run { place, .. } => {
-                    assert!(!stopped, "a call starts after the stop");
-                    running.push(place);
-                }
-                Effect::KeepResult(result) => {
-                    assert!(!answered.contains(&result.call_id), "two results for one call");
-                    answered.push(result.call_id);
-                }
-                Effect::Finish(_) => {
-                    assert!(running.is_empty() && answered.len() == expected, "calls are left without a result");
-                    check_history(node.history());
-                    return;
-                }
-                Effect::NextModel => {
-                    let info = (choose(2) == 0).then(info);
-                    inputs.push(Input::NextModel { info, passed_over: vec!["no key".into()], notices: Vec::new() });
-                }
-                Effect::Summarise(summons) => {
-                    inputs.clear();
-                    inputs.push(any_summary(&mut choose, &summons));
-                }
-                Effect::Fold(folded) => {
-                    folds += 1;
-                    assert!(folds <= 200, "it folds for ever");
-                    check_fold(&folded, node.history());
-                }
-                Effect::Keep(_) | Effect::Refuse(_) | Effect::Prune(_) | Effect::Emit(_) | Effect::StopTools => {}
-            }
-        }
-    }
-    panic!("the task never ends");
-}
-
-/// The question of the random task.
-const QUESTION: &str = "go";
-
-fn said_by_person(message: &Message) -> bool {
-    *message == Message::user(QUESTION)
-}
-
-fn any_check(call: ToolCall, choose: &mut impl FnMut(u8) -> u8) -> Result<PendingCall, String> {
-    match choose(4) {
-        0 => Err("bad".to_owned()),
-        1 => Ok(pending(call, Subject::Command("x".into()))),
-        2 => Ok(pending(call, Subject::Write(vec![PathBuf::from("/w/a")]))),
-        _ => Ok(pending(call, Subject::Read(vec![PathBuf::from("/w/a")]))),
-    }
-}
-
-fn any_output(choose: &mut impl FnMut(u8) -> u8) -> Output {
-    match choose(4) {
-        0 | 1 => Output::ok(format!("{}", choose(3))),
-        2 => Output::ok("long ".repeat(usize::from(choose(8)) * 500)),
-        _ => Output::error("no"),
-    }
-}
-
-fn check_fold(folded: &compact::Folded, history: &[Arc<Message>]) {
-    assert!(folded.pinned.iter().all(|place| *place > folded.kept), "what is pinned is kept already");
-    let said = history.iter().filter(|message| said_by_person(message)).count();
-    assert_eq!(said, 1, "the question is sent once");
-}
-
-/// A summary, a long one, none, or a failure.
-fn any_summary(choose: &mut impl FnMut(u8) -> u8, summons: &Summons) -> Input {
-    let request = summons.request(Some(4_000), None);
-    assert!(request.tools.is_empty() && request.tool_choice == ToolChoice::None && request.messages.len() == 1);
-    let result = match choose(8) {
-        0 => Err(ModelError::new(ErrorKind::Context, "too long")),
-        1 => Err(ModelError::new(ErrorKind::Overload, "busy")),
-        2 => Err(ModelError::new(ErrorKind::Auth, "no key")),
-        3 => Ok(plain_reply("")),
-        4 => Ok(plain_reply(&"rambling ".repeat(3_000))),
-        _ => Ok(plain_reply("it went on")),
-    };
-    Input::Summarised { info: info(), result, dice: 0.5 }
-}
-
 fn plain_reply(text: &str) -> Reply {
     let content = vec![AssistantPart::Text(text.into())];
     Reply { content, stop: StopReason::Stop, usage: Usage::default(), written: false }
-}
-
-/// Words, a failure, or calls, with any ending.
-fn any_answer(choose: &mut impl FnMut(u8) -> u8, ids: &mut u32) -> Input {
-    let stops = [StopReason::Stop, StopReason::ToolUse, StopReason::Length, StopReason::Refusal];
-    let stop = stops[usize::from(choose(4))].clone();
-    match choose(5) {
-        0 => reply("words", vec![], stop),
-        1 => {
-            let kinds =
-                [ErrorKind::Overload, ErrorKind::Picture, ErrorKind::Seal, ErrorKind::Overload, ErrorKind::Context];
-            let error = ModelError::new(kinds[usize::from(choose(5))], "busy");
-            Input::ReplyFailed { error, shown: choose(2) == 0, dice: 0.5 }
-        }
-        _ => {
-            let mut next = || {
-                *ids += 1;
-                call(&format!("c{ids}"), "tool")
-            };
-            reply("", (0..=choose(4)).map(|_| next()).collect(), stop)
-        }
-    }
 }
 
 fn check_history(history: &[Arc<Message>]) {
@@ -559,14 +398,5 @@ fn check_history(history: &[Arc<Message>]) {
             panic!("calls without results behind them");
         };
         assert_eq!(calls, results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>());
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    #[test]
-    fn every_call_gets_one_result_and_every_task_ends(world in worlds()) {
-        play(&world);
     }
 }
