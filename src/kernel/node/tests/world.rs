@@ -15,8 +15,8 @@ fn worlds() -> impl Strategy<Value = World> {
         .prop_map(|(choices, stop_after)| World { choices, stop_after })
 }
 
-/// Plays a task in a random world and checks every invariant on the way.
-fn play(world: &World) {
+/// Plays a task in a random world and checks every invariant on the way; tells how often the conversation was folded.
+fn play(world: &World) -> usize {
     let small = compact::Settings { reserve_tokens: 500, keep_tokens: 300, ..compaction() };
     let mut node = node(Settings { max_turns: Some(12), compaction: small, ..settings() });
     node.set_model(ModelInfo { window: Some(2_000), ..info() });
@@ -75,7 +75,7 @@ fn play(world: &World) {
                 Effect::Finish(_) => {
                     assert!(running.is_empty() && answered.len() == expected, "calls are left without a result");
                     check_history(node.history());
-                    return;
+                    return folds;
                 }
                 Effect::NextModel => {
                     let info = (choose(2) == 0).then(info);
@@ -105,12 +105,13 @@ fn said_by_person(message: &Message) -> bool {
 }
 
 fn any_check(call: ToolCall, choose: &mut impl FnMut(u8) -> u8) -> Result<PendingCall, String> {
-    match choose(4) {
-        0 => Err("bad".to_owned()),
-        1 => Ok(pending(call, Subject::Command("x".into()))),
-        2 => Ok(pending(call, Subject::Write(vec![PathBuf::from("/w/a")]))),
-        _ => Ok(pending(call, Subject::Read(vec![PathBuf::from("/w/a")]))),
-    }
+    let subject = match choose(4) {
+        0 => return Err("bad".to_owned()),
+        1 => Subject::Command("x".into()),
+        2 => Subject::Write(vec![PathBuf::from("/w/a")]),
+        _ => Subject::Read(vec![PathBuf::from("/w/a")]),
+    };
+    Ok(PendingCall { limits: Limits { chars: 20_000, lines: 2_000 }, ..pending(call, subject) })
 }
 
 fn any_output(choose: &mut impl FnMut(u8) -> u8) -> Output {
@@ -171,4 +172,12 @@ proptest! {
     fn every_call_gets_one_result_and_every_task_ends(world in worlds()) {
         play(&world);
     }
+}
+
+#[test]
+fn random_worlds_do_fold() {
+    let mut rng = fastrand::Rng::with_seed(5);
+    let worlds =
+        std::iter::repeat_with(|| World { choices: (0..100).map(|_| rng.u8(..)).collect(), stop_after: usize::MAX });
+    assert!(worlds.take(400).map(|world| play(&world)).sum::<usize>() > 10, "the worlds are too small to say anything");
 }
