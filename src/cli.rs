@@ -74,6 +74,15 @@ pub struct Task {
     /// Copy only up to this message, by its number in `agent sessions show --json`
     #[arg(long, value_name = "ENTRY", help_heading = "Task", requires = "fork")]
     pub at: Option<u64>,
+    /// Run this chain: a task in several steps; `agent chains` lists them
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Task")]
+    pub chain: Option<String>,
+    /// Begin the chain at this step, with what an earlier run of it came to in the session
+    #[arg(long, value_name = "STEP", help_heading = "Task", requires = "chain")]
+    pub from: Option<String>,
+    /// Go on until this shell command succeeds, or a limit is reached; what it prints is told
+    #[arg(long, value_name = "CMD", help_heading = "Task", conflicts_with = "chain")]
+    pub until: Option<String>,
     /// Keep no record of the session
     #[arg(long, help_heading = "Task")]
     pub no_session: bool,
@@ -164,6 +173,9 @@ pub struct RightsOptions {
     /// Run everything unasked; also --dangerously-skip-permissions
     #[arg(long, alias = "dangerously-skip-permissions", conflicts_with = "permissions")]
     pub yolo: bool,
+    /// Only look, and end in a plan: nothing is written, no command runs
+    #[arg(long)]
+    pub plan: bool,
     /// Confine commands: off, read-only, workspace (not built yet)
     #[arg(long, value_name = "MODE")]
     pub sandbox: Option<String>,

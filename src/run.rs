@@ -2,6 +2,9 @@
 //!
 //! Like `cli`, this stands above the layers; it decides nothing that a front end or the product could decide.
 
+mod knowledge;
+mod sessions;
+
 use std::ffi::OsString;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -12,14 +15,10 @@ use crate::base::env::Env;
 use crate::base::file_size;
 use crate::base::panic;
 use crate::base::text::mask::Mask;
-use crate::cli::command::{AuthAction, Command, ConfigAction, ExportFormat, ImportFrom, SessionsAction, UndoArgs};
+use crate::cli::command::{AuthAction, Command, ConfigAction, UndoArgs};
 use crate::cli::read::{Parsed, asked_format, command as declaration, parse};
 use crate::cli::{Cli, Color, OutputFormat, Stdin, Task};
 use crate::front::command::config::Action;
-use crate::front::command::sessions::export::Export;
-use crate::front::command::sessions::import::Import;
-use crate::front::command::sessions::search::Search;
-use crate::front::command::sessions::{Scope, Sure};
 use crate::front::command::undo::Consent;
 use crate::front::command::{self, Form};
 use crate::front::out::{Colour, Out};
@@ -34,19 +33,14 @@ use crate::kernel::event::Event;
 use crate::product::agent::attach;
 use crate::product::agent::report::{Interruption, Report};
 use crate::product::app::{self, Parts, Which};
-use crate::product::auth::secret::Secret;
 use crate::product::checkpoint::plan::{Direction, What};
 use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
-use crate::product::export::{self, Existing, Extent, Filter};
-use crate::product::import::{Again, Program};
 use crate::product::journal::Journal;
 use crate::product::provider::choose::choose;
-use crate::product::provider::key::known_secrets;
 use crate::product::provider::{Servers, listing};
-use crate::product::session::search::Case;
-use crate::product::session::store::{Selector, Store};
+use crate::product::session::store::Selector;
 use crate::product::tool::workspace::Workspace;
 
 /// Runs the program and returns its exit code. `words` begin with its own name.
@@ -130,10 +124,7 @@ fn dispatch(
         }
         Some(Command::Undo(args)) => undo(Direction::Undo, args, &cli.task, &env, clock, out),
         Some(Command::Redo(args)) => undo(Direction::Redo, args, &cli.task, &env, clock, out),
-        Some(Command::Sessions { action }) => sessions(action, &flags, &env, clock, out),
-        Some(Command::Config { action }) => {
-            out.both(|stdout, stderr| command::config::run(&config_action(action), &env, &flags, stdout, stderr))
-        }
+        Some(Command::Sessions { action }) => sessions::run(action, &flags, &env, clock, out),
         Some(Command::Trust { dir }) => {
             let mut input = BufReader::new(io::stdin());
             out.both(|stdout, _| command::trust::run(dir.as_deref(), &env, &flags, clock, &mut input, stdout))
@@ -142,6 +133,15 @@ fn dispatch(
             let loaded = config::load(&env, &flags)?;
             let scope = if all { listing::Scope::All } else { listing::Scope::Usable };
             models(&listing::listing(&loaded, &env, Servers::Asked, scope), &pattern, form(json), out)
+        }
+        Some(Command::Skills { json }) => knowledge::skills(form(json), &env, &flags, out),
+        Some(Command::Chains { json }) => knowledge::chains(form(json), &env, &flags, out),
+        Some(Command::Jobs { action, json }) => knowledge::jobs(action, form(json), &env, out),
+        Some(Command::Config { action: ConfigAction::Show { rules: true, json, .. } }) => {
+            knowledge::rules(form(json), &env, &flags, out)
+        }
+        Some(Command::Config { action }) => {
+            out.both(|stdout, stderr| command::config::run(&config_action(action), &env, &flags, stdout, stderr))
         }
         Some(Command::Tools { json }) => tools(json, &env, &flags, out),
         Some(Command::Auth { action }) => {
@@ -285,73 +285,9 @@ fn session(task: &Task, env: &Env) -> Which {
     }
 }
 
-fn sessions(action: SessionsAction, flags: &Flags, env: &Env, clock: Clock, out: &mut Out<'_>) -> Result<u8, Error> {
-    let store = Store::new(&Paths::new(env).data_dir, clock);
-    let resolve = |hash: &str| store.blobs().get(hash);
-    out.both(|stdout, stderr| match action {
-        SessionsAction::List { all, json } => {
-            let scope = if all { Scope::All } else { Scope::Here };
-            command::sessions::list(&store, &env.cwd, scope, form(json), stdout).map(|()| 0)
-        }
-        SessionsAction::Show { id, json } => {
-            let selector = Selector::parse(&id, &env.cwd);
-            command::sessions::show(&store, &selector, &env.cwd, form(json), stdout).map(|()| 0)
-        }
-        SessionsAction::Rm { ids, yes } => {
-            let sure = if yes { Sure::Said } else { Sure::Asked };
-            let mut input = BufReader::new(io::stdin());
-            command::sessions::remove(&store, &ids, sure, &mut input, stdout)
-        }
-        SessionsAction::Name { id, name } => command::sessions::name(&store, &id, &name, stdout),
-        SessionsAction::Stats { json } => command::sessions::stats(&store, form(json), stdout),
-        SessionsAction::Search { text, here, all: _, case_sensitive, limit, json } => {
-            let scope = if here { Scope::Here } else { Scope::All };
-            let case = if case_sensitive { Case::Sensitive } else { Case::Smart };
-            let search = Search { words: text, case, scope, limit, form: form(json) };
-            command::sessions::search::run(&store, &search, &resolve, &env.cwd, stdout, stderr)
-        }
-        SessionsAction::Export { id, format, output, force, all_branches } => {
-            let loaded = config::load(env, flags)?;
-            let mask = Mask::new(known_secrets(&loaded, env, None).iter().map(Secret::expose));
-            let wanted = Export {
-                id,
-                format: format.map(export_format),
-                to: output,
-                extent: if all_branches { Extent::AllBranches } else { Extent::Path },
-                existing: if force { Existing::Replaced } else { Existing::Kept },
-            };
-            let filter = Filter { mask: &mask, resolve: &resolve };
-            command::sessions::export::run(&store, &wanted, &filter, &env.cwd, stdout, stderr)
-        }
-        SessionsAction::Import { paths, from, force, json } => {
-            let again = if force { Again::Yes } else { Again::No };
-            let import = Import { paths, from: from.map(program), again, form: form(json) };
-            command::sessions::import::run(&store, &import, &env.cwd, stdout, stderr)
-        }
-    })
-}
-
-fn export_format(format: ExportFormat) -> export::Format {
-    match format {
-        ExportFormat::Md => export::Format::Markdown,
-        ExportFormat::Html => export::Format::Html,
-        ExportFormat::Json => export::Format::Json,
-        ExportFormat::Jsonl => export::Format::JsonLines,
-    }
-}
-
-fn program(from: ImportFrom) -> Program {
-    match from {
-        ImportFrom::Pi => Program::Pi,
-        ImportFrom::Zaica => Program::Zaica,
-        ImportFrom::Claude => Program::Claude,
-        ImportFrom::Codex => Program::Codex,
-    }
-}
-
 fn config_action(action: ConfigAction) -> Action {
     match action {
-        ConfigAction::Show { key, json } => Action::Show { key, form: form(json) },
+        ConfigAction::Show { key, json, rules: _ } => Action::Show { key, form: form(json) },
         ConfigAction::Path => Action::Path,
         ConfigAction::Init => Action::Init,
         ConfigAction::Get { key, json } => Action::Get { key, form: form(json) },

@@ -118,6 +118,27 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the skills a model can load, where they are, and what is wrong with them
+    Skills {
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the chains: tasks in several steps, run with --chain
+    Chains {
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the services and jobs that still run, or stop one
+    Jobs {
+        /// What to do; without it they are listed.
+        #[command(subcommand)]
+        action: Option<JobsAction>,
+        /// One JSON value
+        #[arg(long)]
+        json: bool,
+    },
     /// List the tools on offer
     Tools {
         /// One JSON value
@@ -293,6 +314,16 @@ pub enum ImportFrom {
     Codex,
 }
 
+/// What to do with jobs.
+#[derive(Clone, Debug, Subcommand)]
+pub enum JobsAction {
+    /// End one, and all it started
+    Stop {
+        /// Its id
+        id: String,
+    },
+}
+
 /// What to do with keys.
 #[derive(Clone, Debug, Subcommand)]
 pub enum AuthAction {
@@ -324,7 +355,11 @@ pub enum ConfigAction {
     /// Every value and where it is from; with a key, also what each layer says
     Show {
         /// Such as bash or bash.timeout
+        #[arg(conflicts_with = "rules")]
         key: Option<String>,
+        /// The instructions of AGENTS.md and its like that are sent, and why
+        #[arg(long)]
+        rules: bool,
         /// One JSON value
         #[arg(long)]
         json: bool,

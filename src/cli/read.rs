@@ -28,7 +28,7 @@ pub enum Parsed {
 ///
 /// Usage: one line saying what is wrong, and hints.
 pub fn parse(words: Vec<OsString>) -> Result<Parsed, Error> {
-    // With -p, -c, --session and --fork no word is a command.
+    // With -p, -c, --session, --fork and --chain no word is a command.
     let is_task = asks_for_task(&words);
     let first = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if !is_task && RESERVED.contains(&first) {
@@ -92,6 +92,9 @@ impl Task {
             session: _,
             fork: _,
             at: _,
+            chain: _,
+            from: _,
+            until: _,
             no_session: _,
             stdin: _,
             cwd: _,
@@ -115,7 +118,7 @@ impl Task {
 
     /// Whether it is a task beyond doubt.
     fn is_certain(&self) -> bool {
-        self.print || self.resume || self.session.is_some() || self.fork.is_some()
+        self.print || self.resume || self.session.is_some() || self.fork.is_some() || self.chain.is_some()
     }
 }
 
@@ -151,7 +154,7 @@ impl ModelOptions {
 
 impl RightsOptions {
     fn add_to(&self, flags: &mut Vec<Flag>) {
-        let Self { max_turns, timeout, max_cost, tools, exclude_tools, permissions, yolo, sandbox } = self;
+        let Self { max_turns, timeout, max_cost, tools, exclude_tools, permissions, yolo, sandbox, plan: _ } = self;
         flags.extend(
             [
                 flag("--max-turns", "max_turns", *max_turns),
@@ -186,7 +189,7 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Whether a line has -p, -c, --session or --fork, before clap knows which words are commands.
+/// Whether a line has -p, -c, --session, --fork or --chain, before clap knows which words are commands.
 fn asks_for_task(words: &[OsString]) -> bool {
     /// Short options without a value; what follows one with a value in the same word is that value.
     const SWITCHES: &str = "pcqv";
@@ -194,7 +197,7 @@ fn asks_for_task(words: &[OsString]) -> bool {
     words.filter_map(|word| word.to_str()).any(|word| match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => {
             let name = long.split_once('=').map_or(long, |(name, _)| name);
-            matches!(long, "-print" | "-continue") || matches!(name, "-session" | "-fork")
+            matches!(long, "-print" | "-continue") || matches!(name, "-session" | "-fork" | "-chain")
         }
         Some(cluster) => cluster.chars().take_while(|c| SWITCHES.contains(*c)).any(|c| matches!(c, 'p' | 'c')),
         None => false,
@@ -202,8 +205,7 @@ fn asks_for_task(words: &[OsString]) -> bool {
 }
 
 /// Commands that a later version brings: their names are never sent to a model as a task.
-const RESERVED: [&str; 11] =
-    ["jobs", "serve", "acp", "skills", "chains", "plugins", "mcp", "mcp-serve", "batch", "permissions", "init"];
+const RESERVED: [&str; 8] = ["serve", "acp", "plugins", "mcp", "mcp-serve", "batch", "permissions", "init"];
 
 fn not_built(word: &str) -> Error {
     Error::usage(format!("`agent {word}` is not built yet"))

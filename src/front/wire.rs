@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::base::json::Object;
 use crate::kernel::effect::DeniedCall;
-use crate::kernel::event::{Context, Event, Notice};
+use crate::kernel::event::{Context, Event, Notice, Worker};
 use crate::model::message::Origin;
 use crate::model::usage::Usage;
 use crate::product::agent::report::{Failure, Report};
@@ -27,8 +27,20 @@ enum Line<'a> {
     Steered { text: &'a str },
     Notice(NoticeFields<'a>),
     TurnEnd { turn: u32, stop_reason: &'a str, usage: UsageFields },
+    Question { id: &'a str, text: &'a str, options: &'a [String] },
     Error { code: &'a str, msg: &'a str, retryable: bool },
     Result(ResultFields<'a>),
+}
+
+/// A line, and whose it is.
+#[derive(Serialize)]
+struct Tagged<'a> {
+    #[serde(flatten)]
+    line: Line<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -107,8 +119,26 @@ struct Denied<'a> {
 }
 
 /// An event as one line of JSON, its line break included.
+///
+/// What happens within a step or a sub-agent carries its name; of agents within agents the innermost.
 pub fn event(event: &Event, session_id: &str) -> Vec<u8> {
-    line(&match event {
+    let (mut event, mut agent, mut step) = (event, None, None);
+    while let Event::Within(worker, within) = event {
+        match worker {
+            Worker::Agent(id) => agent = Some(id.as_str()),
+            Worker::Step(name) => step = Some(name.as_str()),
+        }
+        event = within;
+    }
+    match (agent, step) {
+        (None, None) => line(&said(event, session_id)),
+        (agent, step) => line(&Tagged { line: said(event, session_id), agent, step }),
+    }
+}
+
+/// An event of whoever it is.
+fn said<'a>(event: &'a Event, session_id: &'a str) -> Line<'a> {
+    match event {
         Event::TurnStarted { turn, origin, label, context } => {
             let Origin { provider, model } = &**origin;
             let Context { tokens, window } = *context;
@@ -143,18 +173,20 @@ pub fn event(event: &Event, session_id: &str) -> Vec<u8> {
         Event::Failed { kind, message, retryable } => {
             Line::Error { code: kind.code(), msg: message, retryable: *retryable }
         }
-    })
+        Event::Question { id, text, options } => Line::Question { id, text, options },
+        Event::Within(_, within) => said(within, session_id),
+    }
 }
 
 /// The last event of a task, as one line of JSON, its line break included.
 pub fn result(report: &Report, stdin: &str) -> Vec<u8> {
     let Report { text, turns, ending, exit_code, session_id, duration_ms, usage: tokens, cost, denied, failure } =
         report;
-    let denied = denied.iter().map(|DeniedCall { name, summary, rule, nobody_asked: _ }| Denied {
+    let denied = denied.iter().map(|DeniedCall { name, summary, rule, nobody_asked: _, agent }| Denied {
         name,
         summary,
         rule: rule.as_deref(),
-        agent: None,
+        agent: agent.as_deref(),
     });
     line(&Line::Result(ResultFields {
         text,
@@ -179,7 +211,7 @@ pub fn failure(failure: &Failure) -> Vec<u8> {
     line(&Line::Error { code, msg: message, retryable: false })
 }
 
-fn line(line: &Line<'_>) -> Vec<u8> {
+fn line(line: &impl Serialize) -> Vec<u8> {
     // Plain structs of strings and numbers cannot fail to serialize.
     let mut bytes = serde_json::to_vec(line).unwrap_or_default();
     bytes.push(b'\n');

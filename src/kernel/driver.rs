@@ -69,7 +69,8 @@ pub struct Driver<'a> {
 /// What a tool's thread reports.
 enum Report {
     Progress { id: String, text: String },
-    Finished { place: usize, output: Output, duration: Duration },
+    Told(Event),
+    Finished { place: usize, output: Box<Output>, duration: Duration },
 }
 
 /// The calls that run at the moment.
@@ -291,8 +292,9 @@ impl Driver<'_> {
 
     fn start(&self, place: usize, pending: PendingCall, running: &mut Running) {
         let patience = match pending.subject {
-            Subject::Command(_) => STOPPING_SHELL,
-            Subject::Read(_) | Subject::Write(_) | Subject::Other => STOPPING,
+            // A sub-agent may be running one.
+            Subject::Command(_) | Subject::Task(_) => STOPPING_SHELL,
+            Subject::Read(_) | Subject::Write(_) | Subject::Url(_) | Subject::Other => STOPPING,
         };
         running.places.insert(place, patience);
         let sender = running.sender.clone();
@@ -306,6 +308,7 @@ impl Driver<'_> {
                 None => Output::error("the tool is gone"),
             };
             // Nobody listens any more once the task has been given up.
+            let output = Box::new(output);
             let _ = sender.send(Report::Finished { place, output, duration: begun.elapsed() });
         });
     }
@@ -331,9 +334,10 @@ impl Driver<'_> {
             };
             match report {
                 Some(Report::Progress { id, text }) => self.sink.event(&Event::ToolProgress { id, text }),
+                Some(Report::Told(event)) => self.sink.event(&event),
                 Some(Report::Finished { place, output, duration }) if running.places.remove(&place).is_some() => {
                     let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-                    return Input::ToolFinished { place, output, duration_ms };
+                    return Input::ToolFinished { place, output: *output, duration_ms };
                 }
                 // A call that was given up; the channel itself stays open, since a sender is held beside it.
                 Some(Report::Finished { .. }) | None => {}
@@ -356,7 +360,10 @@ fn guarded(
         hooks.tool_progress(&mut text);
         let _ = sender.send(Report::Progress { id: id.clone(), text });
     };
-    let context = ToolContext { call_id: id, subject: &pending.subject, cancel, progress: &progress };
+    let events = |event: Event| {
+        let _ = sender.send(Report::Told(event));
+    };
+    let context = ToolContext { call_id: id, subject: &pending.subject, cancel, progress: &progress, events: &events };
     let none = Object::new();
     let arguments = pending.call.input.object().unwrap_or(&none);
     let run = || {

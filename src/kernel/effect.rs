@@ -99,4 +99,6 @@ pub struct DeniedCall {
     pub rule: Option<String>,
     /// Whether it was denied only because nobody could be asked.
     pub nobody_asked: bool,
+    /// The call that dispatched the sub-agent whose call it was.
+    pub agent: Option<String>,
 }

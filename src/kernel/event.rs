@@ -88,6 +88,17 @@ pub enum Event {
         /// In US dollars; `None` where the price is unknown.
         cost: Option<f64>,
     },
+    /// Somebody is asked something; who answers is a front end's to say.
+    Question {
+        /// Its id.
+        id: String,
+        /// What is asked.
+        text: String,
+        /// Answers to choose from; any other will do as well.
+        options: Vec<String>,
+    },
+    /// Something that happens within the task: to a sub-agent, or in a step of a chain.
+    Within(Worker, Box<Event>),
     /// The task cannot go on.
     Failed {
         /// What kind of failure it is.
@@ -97,6 +108,15 @@ pub enum Event {
         /// Whether it may pass by itself.
         retryable: bool,
     },
+}
+
+/// Who works on a part of a task, with a conversation of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Worker {
+    /// A sub-agent, by the id of the call that dispatched it.
+    Agent(String),
+    /// A step of a chain, by its name.
+    Step(String),
 }
 
 /// How full the model's window is.
@@ -151,6 +171,16 @@ pub enum NoticeCode {
     Replay,
     /// Standard input was given up.
     Stdin,
+    /// Instructions were left out, or cannot be read.
+    Rules,
+    /// A skill, a chain, a prompt or an agent cannot be used as it is written.
+    Skills,
+    /// A step of a chain begins or ends.
+    Chain,
+    /// A job began, ended, or was left running.
+    Job,
+    /// The check of `--until` was run.
+    Goal,
 }
 
 impl NoticeCode {
@@ -168,6 +198,11 @@ impl NoticeCode {
             Self::Secrets => "secrets",
             Self::Replay => "replay",
             Self::Stdin => "stdin",
+            Self::Rules => "rules",
+            Self::Skills => "skills",
+            Self::Chain => "chain",
+            Self::Job => "job",
+            Self::Goal => "goal",
         }
     }
 }

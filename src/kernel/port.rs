@@ -30,7 +30,7 @@ impl PendingCall {
     /// What the call would do, in one line of at most 200 characters.
     pub fn summary(&self) -> String {
         let line = match &self.subject {
-            Subject::Command(command) => command.clone(),
+            Subject::Command(text) | Subject::Url(text) | Subject::Task(text) => text.clone(),
             Subject::Read(paths) | Subject::Write(paths) => {
                 paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
             }

@@ -17,8 +17,8 @@ pub fn waits_for(later: &Subject, earlier: &Subject) -> bool {
         }
         (Subject::Command(_), Subject::Command(_) | Subject::Read(_))
         | (Subject::Read(_), Subject::Command(_) | Subject::Read(_))
-        | (Subject::Other, _)
-        | (_, Subject::Other) => false,
+        | (Subject::Url(_) | Subject::Task(_) | Subject::Other, _)
+        | (_, Subject::Url(_) | Subject::Task(_) | Subject::Other) => false,
     }
 }
 

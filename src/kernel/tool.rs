@@ -10,6 +10,10 @@ use crate::base::cancel::Cancel;
 use crate::base::json::Object;
 use crate::base::text::cut;
 use crate::model::message::Image;
+use crate::model::usage::Usage;
+
+use super::effect::DeniedCall;
+use super::event::Event;
 
 /// Something the model can have done.
 ///
@@ -86,6 +90,10 @@ pub enum Subject {
     Read(Vec<PathBuf>),
     /// Files that are written, absolute.
     Write(Vec<PathBuf>),
+    /// An address on the network, as it will be asked for.
+    Url(String),
+    /// A task for a sub-agent, whose own calls are judged one by one.
+    Task(String),
     /// Nothing of the file system.
     Other,
 }
@@ -100,6 +108,8 @@ pub struct ToolContext<'a> {
     pub cancel: &'a Cancel,
     /// Takes a line about how far the call has come. May be called often; the receiver drops what is too much.
     pub progress: &'a (dyn Fn(&str) + Sync),
+    /// Takes what happens within the call, where it is a task of its own.
+    pub events: &'a (dyn Fn(Event) + Sync),
 }
 
 /// What a call came to, before it is cut for the model.
@@ -122,6 +132,23 @@ pub struct Output {
     pub fingerprint: Option<u64>,
     /// What it did to a file, for people alone: it is never sent to a model, kept, or written to a wire.
     pub change: Option<Arc<Change>>,
+    /// What the model is told besides, behind everything else and outside of what can be cut.
+    pub appendix: Option<String>,
+    /// What the call took of the task's budget, where models were asked in it.
+    pub ledger: Option<Ledger>,
+}
+
+/// What a part of a task took that somebody else worked on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ledger {
+    /// How many times models were asked.
+    pub turns: u32,
+    /// What their answers took.
+    pub usage: Usage,
+    /// In US dollars; `None` where a price is unknown.
+    pub cost: Option<f64>,
+    /// Calls that were not permitted.
+    pub denied: Vec<DeniedCall>,
 }
 
 impl Output {

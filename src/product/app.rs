@@ -254,7 +254,7 @@ fn gate(
     judge.remembered = known;
     notices.extend(problems);
     let rights = Arc::new(Rights::new(judge));
-    let gate = Watched { rights: Arc::clone(&rights), ask, remembered: Some(remembered) };
+    let gate = Watched { rights: Arc::clone(&rights), ask, worker: None, remembered: Some(remembered) };
     Ok(Gated { gate: Box::new(gate), rights: Some(rights) })
 }
 

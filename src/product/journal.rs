@@ -100,6 +100,9 @@ impl Journal {
 
     /// Something happened in a conversation.
     pub fn event(&self, event: &Event) {
+        if let Event::Within(_, within) = event {
+            return self.event_within(within);
+        }
         let mut state = self.state();
         match event {
             Event::TurnStarted { turn, origin, .. } => {
@@ -135,7 +138,27 @@ impl Journal {
             | Event::Reasoning(_)
             | Event::ToolStarted { .. }
             | Event::ToolProgress { .. }
-            | Event::Steered { .. } => {}
+            | Event::Steered { .. }
+            | Event::Question { .. }
+            | Event::Within(..) => {}
+        }
+    }
+
+    /// Something happened to a part of the task. Several answers may be under way there, so nothing is said of how long
+    /// one took.
+    fn event_within(&self, event: &Event) {
+        match event {
+            Event::TurnStarted { .. } | Event::TurnFinished { .. } => {}
+            Event::Within(_, within) => self.event_within(within),
+            Event::Failed { .. }
+            | Event::ToolFinished { .. }
+            | Event::Notice(_)
+            | Event::Text(_)
+            | Event::Reasoning(_)
+            | Event::ToolStarted { .. }
+            | Event::ToolProgress { .. }
+            | Event::Steered { .. }
+            | Event::Question { .. } => self.event(event),
         }
     }
 
@@ -227,10 +250,20 @@ fn harmless(notice: &Notice) -> Option<String> {
     match notice.code {
         // A provider's own words come behind a colon.
         NoticeCode::Retry | NoticeCode::Fallback => notice.text.split(": ").next().map(short),
-        NoticeCode::Loop | NoticeCode::Session | NoticeCode::Sandbox | NoticeCode::Compaction | NoticeCode::Stdin => {
-            Some(short(&notice.text))
-        }
-        NoticeCode::Trust | NoticeCode::Config | NoticeCode::Secrets | NoticeCode::Replay => None,
+        NoticeCode::Loop
+        | NoticeCode::Session
+        | NoticeCode::Sandbox
+        | NoticeCode::Compaction
+        | NoticeCode::Stdin
+        | NoticeCode::Chain => Some(short(&notice.text)),
+        NoticeCode::Trust
+        | NoticeCode::Config
+        | NoticeCode::Secrets
+        | NoticeCode::Replay
+        | NoticeCode::Rules
+        | NoticeCode::Skills
+        | NoticeCode::Job
+        | NoticeCode::Goal => None,
     }
 }
 

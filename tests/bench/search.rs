@@ -73,6 +73,7 @@ fn run(tool: &dyn Tool, arguments: &Object) -> Output {
         subject: &viola::kernel::tool::Subject::Other,
         cancel: &Cancel::new(),
         progress: &|_| {},
+        events: &|_| {},
     };
     black_box(tool.run(arguments, &context))
 }

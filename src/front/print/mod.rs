@@ -6,7 +6,7 @@ pub mod one_shot;
 use crate::base::json::Object;
 use crate::base::text::cut::ellipsis;
 use crate::base::text::{clean, visible};
-use crate::kernel::event::Event;
+use crate::kernel::event::{Event, Worker};
 use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
 use crate::product::error::Error;
@@ -123,8 +123,35 @@ impl<'a, 'b> Printer<'a, 'b> {
         }
     }
 
+    /// Says what a sub-agent or a step does: its calls, and what a person should know. What it says is for the agent.
+    fn progress_within(&mut self, worker: &Worker, event: &Event) {
+        match event {
+            Event::ToolStarted { name, arguments, .. } if self.talk != Talk::Quiet => {
+                let line = format!("  ∙ {}: {name} {}", name_of(worker), target(arguments));
+                let line = ellipsis(&visible::line(line.trim_end()), PROGRESS_CHARS);
+                self.out.talk(&self.out.inked(Ink::Dim, &line));
+            }
+            Event::Within(_, within) => self.progress_within(worker, within),
+            Event::Notice(notice) => {
+                let mark = self.out.inked(Ink::Yellow, "!");
+                self.out.talk(&format!("{mark} {}: {}", name_of(worker), clean::line(&notice.text)));
+            }
+            Event::TurnStarted { .. }
+            | Event::TurnFinished { .. }
+            | Event::Text(_)
+            | Event::Reasoning(_)
+            | Event::ToolStarted { .. }
+            | Event::ToolProgress { .. }
+            | Event::ToolFinished { .. }
+            | Event::Steered { .. }
+            | Event::Question { .. }
+            | Event::Failed { .. } => {}
+        }
+    }
+
     fn progress(&mut self, event: &Event) {
         match event {
+            Event::Within(worker, within) => self.progress_within(worker, within),
             Event::Text(text) => self.said.push_str(text),
             Event::Notice(notice) => {
                 if notice.restart {
@@ -171,8 +198,17 @@ impl<'a, 'b> Printer<'a, 'b> {
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
             | Event::Steered { .. }
+            | Event::Question { .. }
             | Event::Failed { .. } => {}
         }
+    }
+}
+
+/// Who says something on stderr, where it is not the agent itself.
+fn name_of(worker: &Worker) -> String {
+    match worker {
+        Worker::Agent(_) => "agent".to_owned(),
+        Worker::Step(name) => visible::line(name).into_owned(),
     }
 }
 

@@ -218,7 +218,7 @@ impl Worker<'_> {
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
         let journal = journal.clone();
-        app::watched(Parts { loaded, choice, env, clock: *clock, session, journal }, Box::new(ask))
+        app::watched(Parts { loaded, choice, env, clock: *clock, session, journal }, Arc::new(ask))
     }
 
     fn opened(&mut self, arrival: Arrival) {
@@ -399,8 +399,14 @@ impl Worker<'_> {
                     tell_event(&news, &Event::ToolProgress { id: call.id.clone(), text });
                 };
                 let subject = Subject::Command(line);
-                let context =
-                    ToolContext { call_id: &call.id, subject: &subject, cancel: &cancel, progress: &progress };
+                let events = |_| {};
+                let context = ToolContext {
+                    call_id: &call.id,
+                    subject: &subject,
+                    cancel: &cancel,
+                    progress: &progress,
+                    events: &events,
+                };
                 let mut output = shell.run(call.input.object().unwrap_or(&Object::new()), &context);
                 hooks.tool_finished(&call, &mut output);
                 output

@@ -374,6 +374,7 @@ impl Node {
                             DeniedBy::Rule(rule) => Some(rule),
                             DeniedBy::User | DeniedBy::Nobody => None,
                         },
+                        agent: None,
                     });
                     self.answer(&mut batch, place, pending.risk, &reason, effects);
                 }

@@ -63,6 +63,10 @@ impl Redactor {
                 self.redact(output);
                 change.iter_mut().for_each(|change| self.change(change));
             }
+            Event::Question { id: _, text, options } => {
+                options.iter_mut().chain([text]).for_each(|text| self.redact(text));
+            }
+            Event::Within(_, within) => **within = self.event(within).into_owned(),
             Event::TurnStarted { .. } | Event::TurnFinished { .. } => {}
         }
         Cow::Owned(event)
@@ -219,7 +223,7 @@ mod tests {
             end: End::Failed(ModelError::new(ErrorKind::Internal, text())),
             usage: Usage::default(),
             cost: None,
-            denied: vec![DeniedCall { name: "t".into(), summary: text(), rule: None, nobody_asked: true }],
+            denied: vec![DeniedCall { name: "t".into(), summary: text(), rule: None, nobody_asked: true, agent: None }],
         };
         redactor().outcome(&mut outcome);
         assert!(!format!("{outcome:?}").contains(SECRET), "{outcome:?}");

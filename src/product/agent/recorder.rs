@@ -183,6 +183,8 @@ impl Sink for Recorder<'_> {
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
             | Event::Steered { .. }
+            | Event::Question { .. }
+            | Event::Within(..)
             | Event::Notice(_)
             | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}

@@ -216,8 +216,13 @@ mod tests {
     use crate::model::error::ModelError;
 
     fn report(end: End, nobody_asked: bool) -> Report {
-        let denied =
-            nobody_asked.then(|| DeniedCall { name: "t".into(), summary: "s".into(), rule: None, nobody_asked });
+        let denied = nobody_asked.then(|| DeniedCall {
+            name: "t".into(),
+            summary: "s".into(),
+            rule: None,
+            nobody_asked,
+            agent: None,
+        });
         let denied = denied.into_iter().collect();
         let outcome = Outcome { text: String::new(), turns: 1, end, usage: Usage::default(), cost: None, denied };
         Report::new(&outcome, Interruption::Terminate, None, 0)

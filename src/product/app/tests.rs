@@ -1,8 +1,8 @@
 //! A watched agent from settings to session file: the model is a record, the person a script.
 
-use std::cell::Cell;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -75,10 +75,10 @@ impl World {
     /// Runs the record; returns how often was asked, and what was told before.
     fn run(&self, session: Which, answer: Answer) -> (usize, Vec<String>) {
         let loaded = config::load(&self.env, &self.flags).unwrap();
-        let asked = Rc::new(Cell::new(0));
-        let own = Rc::clone(&asked);
-        let ask = Box::new(move |_: Question, sender: tokio::sync::oneshot::Sender<Answer>| {
-            own.set(own.get() + 1);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let own = Arc::clone(&asked);
+        let ask = Arc::new(move |_: Question, sender: tokio::sync::oneshot::Sender<Answer>| {
+            own.fetch_add(1, Relaxed);
             sender.send(answer.clone()).unwrap();
         });
         let assembled = watched(self.parts(&loaded, session), ask).unwrap();
@@ -86,7 +86,7 @@ impl World {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let said = vec![Part::Text("go".to_owned())];
         runtime.block_on(agent.run(said, &Cancel::new(), &mut |_| {}));
-        (asked.get(), notices.into_iter().map(|notice| notice.text).collect())
+        (asked.load(Relaxed), notices.into_iter().map(|notice| notice.text).collect())
     }
 
     fn made(&self) -> [bool; 2] {
@@ -166,7 +166,7 @@ fn a_limit_without_a_price_stops_only_who_cannot_be_told() {
     let loaded = config::load(&world.env, &world.flags).unwrap();
     let error = headless(world.parts(&loaded, Which::Unkept)).err().unwrap().to_string();
     assert!(error.contains("max_cost is set, but the price of"), "{error}");
-    let assembled = watched(world.parts(&loaded, Which::Unkept), Box::new(|_, _| {})).unwrap();
+    let assembled = watched(world.parts(&loaded, Which::Unkept), Arc::new(|_, _| {})).unwrap();
     assert!(assembled.notices.iter().any(|notice| notice.text.contains("max_cost stops nothing")));
     assert_eq!(assembled.rights.unwrap().word(), "asks");
 }

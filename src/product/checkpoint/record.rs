@@ -119,7 +119,7 @@ impl Checkpoints {
             Subject::Command(line) => command::reach(line),
             // What changes files in some other way.
             Subject::Other if call.risk > Risk::Safe => Reach::default(),
-            Subject::Other | Subject::Read(_) => return,
+            Subject::Other | Subject::Read(_) | Subject::Url(_) | Subject::Task(_) => return,
         };
         if !reach.reads_only {
             let mut recording = self.lock();

@@ -177,9 +177,17 @@ pub fn rules(call: &PendingCall, root: &Path) -> Vec<Rule> {
     let patterns: Vec<String> = match &call.subject {
         Subject::Command(line) => of_command(line.trim()),
         Subject::Read(paths) | Subject::Write(paths) => of_paths(paths, root),
-        Subject::Other => return Rule::parse(&globset::escape(tool), root).into_iter().collect(),
+        Subject::Url(url) => of_url(url).into_iter().collect(),
+        Subject::Task(_) | Subject::Other => return Rule::parse(&globset::escape(tool), root).into_iter().collect(),
     };
     patterns.iter().filter_map(|pattern| Rule::parse(&format!("{tool}({pattern})"), root).ok()).collect()
+}
+
+/// Everything of the address's host, by the same scheme.
+fn of_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next().filter(|host| !host.is_empty())?;
+    Some(format!("{}://{}/*", globset::escape(scheme), globset::escape(host)))
 }
 
 /// A prefix of the command, if it may have one, then the command as it is.

@@ -87,7 +87,8 @@ impl Rule {
             Subject::Read(paths) | Subject::Write(paths) => paths.iter().any(|path| {
                 pattern.path.is_match(path) || pattern.folder.as_ref().is_some_and(|folder| folder.is_match(path))
             }),
-            Subject::Other => pattern.text.is_match(call.summary()),
+            Subject::Url(text) => pattern.text.is_match(text),
+            Subject::Task(_) | Subject::Other => pattern.text.is_match(call.summary()),
         }
     }
 
@@ -98,7 +99,8 @@ impl Rule {
         match &call.subject {
             Subject::Command(line) => is_plain(line) && pattern.is_command(line.trim()),
             Subject::Read(paths) | Subject::Write(paths) => paths.iter().all(|path| pattern.path.is_match(path)),
-            Subject::Other => pattern.text.is_match(call.summary()),
+            Subject::Url(text) => pattern.text.is_match(text),
+            Subject::Task(_) | Subject::Other => pattern.text.is_match(call.summary()),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use crate::kernel::event::{Notice, NoticeCode};
+use crate::kernel::event::{Notice, NoticeCode, Worker};
 use crate::kernel::port::{Denial, DeniedBy, Gate, PendingCall, Verdict, Verdicts};
 
 use super::always::{self, Remembered};
@@ -21,6 +21,8 @@ pub struct Question {
     pub scope: Scope,
     /// The calls that are asked about, in order; never none. Their text is as the model wrote it.
     pub calls: Vec<PendingCall>,
+    /// Whose calls they are, where it is not the agent itself.
+    pub worker: Option<Worker>,
 }
 
 /// What the answer to a question counts for.
@@ -54,7 +56,7 @@ pub enum Answer {
 }
 
 /// Puts a question to a person. Where the sender is dropped, nobody answers; where it is closed, the question is void.
-pub type Ask = Box<dyn Fn(Question, oneshot::Sender<Answer>)>;
+pub type Ask = Arc<dyn Fn(Question, oneshot::Sender<Answer>) + Send + Sync>;
 
 /// Asks a person what the rights leave open.
 pub struct Watched {
@@ -62,6 +64,8 @@ pub struct Watched {
     pub rights: Arc<Rights>,
     /// Who is asked.
     pub ask: Ask,
+    /// Whose calls are judged, where it is not the agent itself.
+    pub worker: Option<Worker>,
     /// Where rules for "always" are kept; `None` where they last as long as the conversation.
     pub remembered: Option<Remembered>,
 }
@@ -97,7 +101,7 @@ impl Watched {
     /// One question for all calls at the places `open`; its answer is the session's.
     async fn once_for_all(&self, calls: &[PendingCall], open: &[usize]) -> Vec<Verdict> {
         let shown = open.iter().filter_map(|at| calls.get(*at)).cloned().collect();
-        let answer = self.put(Question { scope: Scope::Session, calls: shown }).await;
+        let answer = self.put(Scope::Session, shown).await;
         if let Some(Answer::Grant(grant)) = answer {
             self.rights.set_grant(grant);
         }
@@ -116,7 +120,7 @@ impl Watched {
         let offers = always::rules(call, &self.rights.root());
         let rule = self.rights.first_that_helps(offers, call);
         let scope = Scope::Call { always: rule.as_ref().map(|rule| rule.text().to_owned()) };
-        let answer = self.put(Question { scope, calls: vec![call.clone()] }).await;
+        let answer = self.put(scope, vec![call.clone()]).await;
         match &answer {
             Some(Answer::Grant(grant)) => {
                 self.rights.set_grant(*grant);
@@ -136,9 +140,9 @@ impl Watched {
         self.answered(answer.as_ref(), call)
     }
 
-    async fn put(&self, question: Question) -> Option<Answer> {
+    async fn put(&self, scope: Scope, calls: Vec<PendingCall>) -> Option<Answer> {
         let (sender, receiver) = oneshot::channel();
-        (self.ask)(question, sender);
+        (self.ask)(Question { scope, calls, worker: self.worker.clone() }, sender);
         receiver.await.ok()
     }
 

@@ -158,6 +158,8 @@ impl ExecuteBash {
             not_kept,
             fingerprint: Some(outcome.fingerprint),
             change: None,
+            appendix: None,
+            ledger: None,
         }
     }
 

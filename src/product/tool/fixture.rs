@@ -77,7 +77,8 @@ impl Fixture {
     pub fn run_as(&self, tool: &dyn Tool, arguments: &Object, subject: &Subject) -> Output {
         let lines = Mutex::new(Vec::new());
         let progress = |line: &str| lines.lock().unwrap().push(line.to_owned());
-        let context = ToolContext { call_id: "c1", subject, cancel: &self.cancel, progress: &progress };
+        let context =
+            ToolContext { call_id: "c1", subject, cancel: &self.cancel, progress: &progress, events: &|_| {} };
         tool.run(arguments, &context)
     }
 }

@@ -53,7 +53,12 @@ impl Target {
         let target = Self::new(workspace, path)?;
         match subject {
             Subject::Write(paths) if paths.contains(&target.path) => Ok(target),
-            Subject::Write(_) | Subject::Read(_) | Subject::Command(_) | Subject::Other => Err(format!(
+            Subject::Write(_)
+            | Subject::Read(_)
+            | Subject::Command(_)
+            | Subject::Url(_)
+            | Subject::Task(_)
+            | Subject::Other => Err(format!(
                 "{} leads elsewhere than when the call was permitted, and was not written; if that is meant, call again",
                 target.shown
             )),

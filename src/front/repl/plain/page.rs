@@ -92,6 +92,8 @@ impl Page {
             | Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
             | Event::Steered { .. }
+            | Event::Question { .. }
+            | Event::Within(..)
             | Event::Notice(_)
             | Event::TurnFinished { .. }
             | Event::Failed { .. } => {}

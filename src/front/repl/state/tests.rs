@@ -308,7 +308,7 @@ fn play(chat: &mut Chat, step: Step) {
             let scope =
                 if each { Scope::Call { always: Some("execute_bash(x *)".to_owned()) } } else { Scope::Session };
             let (reply, _) = tokio::sync::oneshot::channel::<Answer>();
-            let question = Question { scope, calls: vec![pending(&command)] };
+            let question = Question { scope, calls: vec![pending(&command)], worker: None };
             drop(chat.msg(Msg::News(News::Asked { question, reply: Reply(reply) })));
         }
         Step::Recalled(text) => {

@@ -229,6 +229,8 @@ fn happened(state: &mut State, event: Event) {
                 turn.finish(id, finish, look, paper);
             }
         }
+        // The screen's own part.
+        Event::Question { .. } | Event::Within(..) => {}
         Event::Steered { id, text } => {
             turn.end(*now, look, paper);
             let place = state.waiting.iter().position(|waiting| waiting.id == id && waiting.way == Way::Steers);

@@ -1,7 +1,6 @@
 //! What is asked, how often, and what comes of each answer; the person is a script.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Mutex;
 
 use proptest::prelude::*;
 
@@ -11,22 +10,22 @@ use crate::product::permission::Decision;
 use crate::product::permission::tests::{bash, call, judge, read, rules, write};
 
 /// A question as the script saw it: its scope, and the calls by what they would do.
-type Seen = Rc<RefCell<Vec<(Scope, Vec<String>)>>>;
+type Seen = Arc<Mutex<Vec<(Scope, Vec<String>)>>>;
 
 /// A gate whose person gives these answers, one after the other, and then goes away.
 fn gate(authority: Authority, asked: &[&str], answers: Vec<Answer>) -> (Watched, Seen) {
     let mut judge = judge(authority);
     judge.ask = rules(asked);
     let seen = Seen::default();
-    let (own, answers) = (Rc::clone(&seen), RefCell::new(answers.into_iter()));
-    let ask = Box::new(move |question: Question, sender: oneshot::Sender<Answer>| {
+    let (own, answers) = (Arc::clone(&seen), Mutex::new(answers.into_iter()));
+    let ask = Arc::new(move |question: Question, sender: oneshot::Sender<Answer>| {
         let calls = question.calls.iter().map(PendingCall::summary).collect();
-        own.borrow_mut().push((question.scope, calls));
-        if let Some(answer) = answers.borrow_mut().next() {
+        own.lock().unwrap().push((question.scope, calls));
+        if let Some(answer) = answers.lock().unwrap().next() {
             sender.send(answer).unwrap();
         }
     });
-    (Watched { rights: Arc::new(Rights::new(judge)), ask, remembered: None }, seen)
+    (Watched { rights: Arc::new(Rights::new(judge)), ask, worker: None, remembered: None }, seen)
 }
 
 fn words(verdicts: &[Verdict]) -> Vec<&str> {
@@ -64,7 +63,7 @@ async fn one_answer_holds_for_all_calls_and_for_the_session() {
                 }
             }
         }
-        assert_eq!(*seen.borrow(), [(Scope::Session, vec!["/w/a".to_owned(), "touch ran".to_owned()])]);
+        assert_eq!(*seen.lock().unwrap(), [(Scope::Session, vec!["/w/a".to_owned(), "touch ran".to_owned()])]);
         assert_eq!((gate.rights.grant(), gate.rights.take_unsaved()), (Some(grant), Some(grant.into())));
         assert_eq!(gate.rights.take_unsaved(), None, "it is kept once");
     }
@@ -77,7 +76,7 @@ async fn what_is_safe_or_denied_is_not_asked_about() {
     let verdicts = gate.decide(&[read("/w/a"), write("/etc/passwd"), bash("touch a")]).await;
     assert!(words(&verdicts)[1].contains("outside the workspace"), "{verdicts:?}");
     assert_eq!((verdicts.first(), verdicts.last()), (Some(&Verdict::Allow), Some(&Verdict::Allow)));
-    assert!(seen.borrow().is_empty() && gate.decide(&[]).await.is_empty());
+    assert!(seen.lock().unwrap().is_empty() && gate.decide(&[]).await.is_empty());
 }
 
 #[tokio::test]
@@ -94,7 +93,7 @@ async fn no_answer_but_a_grant_holds_for_long() {
         for asked in 1..=2 {
             let verdicts = gate.decide(&[bash("ls"), read("/w/a"), bash("du")]).await;
             assert_eq!(words(&verdicts), [expected, "allow", expected]);
-            assert_eq!((seen.borrow().len(), gate.rights.take_unsaved()), (asked, None));
+            assert_eq!((seen.lock().unwrap().len(), gate.rights.take_unsaved()), (asked, None));
         }
     }
 }
@@ -107,7 +106,7 @@ async fn where_each_call_is_asked_about_each_has_an_answer() {
     assert_eq!(words(&verdicts), ["allow", "allow", "denied by the user: not that", "allow"]);
     let offer = |rule: &str| Scope::Call { always: Some(rule.to_owned()) };
     assert_eq!(
-        *seen.borrow(),
+        *seen.lock().unwrap(),
         [
             (offer("execute_bash(touch *)"), one("touch one")),
             (Scope::Call { always: None }, one("rm x; ls")),
@@ -123,7 +122,7 @@ async fn always_settles_the_calls_behind_it_and_later_ones() {
     let verdicts = gate.decide(&[bash("touch one"), bash("touch two"), bash("mkdir three")]).await;
     assert_eq!(words(&verdicts), ["allow", "allow", "allow"]);
     assert_eq!(words(&gate.decide(&[bash("touch four")]).await), ["allow"]);
-    assert_eq!(seen.borrow().len(), 2);
+    assert_eq!(seen.lock().unwrap().len(), 2);
     assert!(words(&gate.decide(&[bash("touch five; rm six")]).await)[0].contains("nobody answered"));
 }
 
@@ -133,7 +132,7 @@ async fn always_is_not_offered_where_it_would_not_help() {
     let hook = call("write_file", Risk::Write, Subject::Write(vec!["/w/.git/hooks/x".into()]));
     let calls = [bash("git push origin"), hook, write("/w/.viola.json"), bash("echo $(ls)")];
     assert_eq!(words(&gate.decide(&calls).await), ["allow"; 4]);
-    assert!(seen.borrow().iter().all(|(scope, _)| *scope == Scope::Call { always: None }), "{seen:?}");
+    assert!(seen.lock().unwrap().iter().all(|(scope, _)| *scope == Scope::Call { always: None }), "{seen:?}");
 }
 
 #[tokio::test]
@@ -142,9 +141,9 @@ async fn an_ask_rule_asks_under_a_grant_but_not_twice_in_a_batch() {
     let (first, seen) = gate(Authority::Unasked, &rule, vec![Answer::Grant(Grant::All), Answer::Once]);
     let calls = [bash("git reset --hard"), bash("ls")];
     assert_eq!(words(&first.decide(&calls).await), ["allow", "allow"]);
-    assert_eq!(seen.borrow().len(), 1);
+    assert_eq!(seen.lock().unwrap().len(), 1);
     assert_eq!(words(&first.decide(&calls).await), ["allow", "allow"]);
-    assert_eq!(seen.borrow()[1..], [(Scope::Call { always: None }, one("git reset --hard"))]);
+    assert_eq!(seen.lock().unwrap()[1..], [(Scope::Call { always: None }, one("git reset --hard"))]);
 
     let (second, _) = gate(Authority::Unasked, &rule, vec![Answer::Grant(Grant::Write)]);
     assert_eq!(words(&second.decide(&calls).await)[0], UNTOLD, "the answer says so much and no more");
@@ -156,7 +155,7 @@ async fn a_grant_can_answer_a_single_question_and_come_at_any_time() {
     let verdicts = gate.decide(&[write("/w/a"), write("/w/b"), bash("ls")]).await;
     assert_eq!(words(&verdicts)[..2], ["allow", "allow"]);
     assert!(words(&verdicts)[2].starts_with("denied by the user: only write tools"), "{verdicts:?}");
-    assert_eq!((seen.borrow().len(), gate.rights.word()), (1, "write"));
+    assert_eq!((seen.lock().unwrap().len(), gate.rights.word()), (1, "write"));
     gate.rights.set_grant(Grant::All);
     assert_eq!(words(&gate.decide(&[bash("ls")]).await), ["allow"]);
     assert_eq!((gate.rights.take_unsaved(), gate.rights.word()), (Some(Grant::All.into()), "all"));
@@ -167,17 +166,18 @@ async fn a_grant_can_answer_a_single_question_and_come_at_any_time() {
 
 #[tokio::test]
 async fn a_question_falls_away_with_its_task() {
-    let held = Rc::new(RefCell::new(None));
-    let own = Rc::clone(&held);
-    let ask = Box::new(move |_: Question, sender| *own.borrow_mut() = Some(sender));
-    let gate = Watched { rights: Arc::new(Rights::new(judge(Authority::Unasked))), ask, remembered: None };
+    let held = Arc::new(Mutex::new(None));
+    let own = Arc::clone(&held);
+    let ask = Arc::new(move |_: Question, sender| *own.lock().unwrap() = Some(sender));
+    let gate =
+        Watched { rights: Arc::new(Rights::new(judge(Authority::Unasked))), ask, worker: None, remembered: None };
     {
         let calls = [bash("ls")];
         let mut deciding = gate.decide(&calls);
         let polled = futures_poll(&mut deciding);
-        assert!(polled && !held.borrow().as_ref().unwrap().is_closed());
+        assert!(polled && !held.lock().unwrap().as_ref().unwrap().is_closed());
     }
-    let sender: oneshot::Sender<Answer> = held.borrow_mut().take().unwrap();
+    let sender: oneshot::Sender<Answer> = held.lock().unwrap().take().unwrap();
     assert!(sender.is_closed() && sender.send(Answer::Grant(Grant::All)).is_err());
     assert_eq!((gate.rights.grant(), gate.rights.take_unsaved()), (None, None));
 }

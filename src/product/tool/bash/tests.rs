@@ -38,8 +38,13 @@ impl Host {
 
     fn call(&self, arguments: serde_json::Value) -> Output {
         let serde_json::Value::Object(arguments) = arguments else { panic!("no object") };
-        let context =
-            ToolContext { call_id: "c1", subject: &Subject::Other, cancel: &Cancel::new(), progress: &|_| {} };
+        let context = ToolContext {
+            call_id: "c1",
+            subject: &Subject::Other,
+            cancel: &Cancel::new(),
+            progress: &|_| {},
+            events: &|_| {},
+        };
         self.tool.run(&arguments, &context)
     }
 
@@ -228,7 +233,13 @@ fn progress_is_the_last_line_cleaned() {
     let host = Host::new();
     let seen = Mutex::new(Vec::new());
     let progress = |line: &str| seen.lock().unwrap().push(line.to_owned());
-    let context = ToolContext { call_id: "c1", subject: &Subject::Other, cancel: &Cancel::new(), progress: &progress };
+    let context = ToolContext {
+        call_id: "c1",
+        subject: &Subject::Other,
+        cancel: &Cancel::new(),
+        progress: &progress,
+        events: &|_| {},
+    };
     let arguments = json!({"command": "printf 'a\\r\\033[1mb'; sleep 0.4; echo"});
     host.tool.run(arguments.as_object().unwrap(), &context);
     assert_eq!(seen.into_inner().unwrap(), ["b"]);

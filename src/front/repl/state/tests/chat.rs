@@ -163,7 +163,7 @@ impl Chat {
     pub fn asks(&mut self, scope: Scope, command: &str) -> Vec<Cmd> {
         let (reply, answer) = oneshot::channel();
         self.answers.push(answer);
-        let question = Question { scope, calls: vec![pending(command)] };
+        let question = Question { scope, calls: vec![pending(command)], worker: None };
         let cmds = self.msg(Msg::News(News::Asked { question, reply: Reply(reply) }));
         self.state.painted();
         cmds

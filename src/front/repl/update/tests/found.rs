@@ -73,7 +73,7 @@ fn ask(state: &mut State) -> oneshot::Receiver<Answer> {
         limits: Limits { chars: 1_000, lines: 100 },
     };
     let (sender, receiver) = oneshot::channel();
-    let question = Question { scope: Scope::Session, calls: vec![call] };
+    let question = Question { scope: Scope::Session, calls: vec![call], worker: None };
     state.task = Some(Task { kind: TaskKind::Agent, since: state.now, cancel: Cancel::new(), stopped: None });
     let now = state.now + Duration::from_secs(1);
     update(state, now, Msg::News(News::Asked { question, reply: Reply(sender) }));

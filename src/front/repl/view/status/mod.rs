@@ -198,6 +198,8 @@ impl Status {
             Event::ToolProgress { .. }
             | Event::ToolFinished { .. }
             | Event::Steered { .. }
+            | Event::Question { .. }
+            | Event::Within(..)
             | Event::Notice(_)
             | Event::Failed { .. } => return,
         };

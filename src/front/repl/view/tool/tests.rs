@@ -406,7 +406,13 @@ mod told {
                 ToolCall { id: "c1".into(), name: name.into(), input: ToolInput::Object(object(arguments.clone())) };
             let pending = tools.prepare(&made).unwrap();
             let cancel = Cancel::new();
-            let context = ToolContext { call_id: "c1", subject: &pending.subject, cancel: &cancel, progress: &|_| {} };
+            let context = ToolContext {
+                call_id: "c1",
+                subject: &pending.subject,
+                cancel: &cancel,
+                progress: &|_| {},
+                events: &|_| {},
+            };
             let output = tools.get(name).unwrap().run(made.input.object().unwrap(), &context);
             let text = fit(&output, pending.limits).text;
             let change = output.change.clone().filter(|_| keeps_change);
