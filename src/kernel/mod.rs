@@ -12,6 +12,7 @@ pub mod input;
 pub mod loop_guard;
 pub mod node;
 pub mod port;
+pub mod pot;
 pub mod retry;
 pub mod schedule;
 pub mod succession;

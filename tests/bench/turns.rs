@@ -92,10 +92,22 @@ fn deltas(bencher: Bencher<'_, '_>) {
 /// Gives a task to an agent that knows nothing yet.
 fn run(model: Arc<dyn Model>, tools: &Toolbox, watch: &mut Watch) {
     let retry = Policy { max_retries: 0, cap: Duration::from_secs(1) };
-    let compaction =
-        compact::Settings { auto: true, reserve_tokens: 16_384, keep_tokens: 20_000, system: "Summarise.".into() };
-    let settings =
-        Settings { max_turns: None, max_cost: None, retry, loop_detection: true, overhead_tokens: 0, compaction };
+    let compaction = compact::Settings {
+        auto: true,
+        reserve_tokens: 16_384,
+        keep_tokens: 20_000,
+        system: "Summarise.".into(),
+        plan_tool: None,
+    };
+    let settings = Settings {
+        max_turns: None,
+        last_words: false,
+        max_cost: None,
+        retry,
+        loop_detection: true,
+        overhead_tokens: 0,
+        compaction,
+    };
     let mut node = Node::new(settings, model.info().clone(), Vec::new());
     let mut driver = Driver {
         model,

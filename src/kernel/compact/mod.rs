@@ -29,6 +29,8 @@ pub struct Settings {
     pub keep_tokens: u64,
     /// What whoever summarises is told.
     pub system: Arc<str>,
+    /// The tool whose last result is told word for word behind every summary: a plan.
+    pub plan_tool: Option<&'static str>,
 }
 
 /// A summary that is wanted.

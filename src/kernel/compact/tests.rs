@@ -12,7 +12,13 @@ use crate::model::reply::StopReason;
 
 /// As a user has them who set nothing.
 pub fn settings() -> Settings {
-    Settings { auto: true, reserve_tokens: 16_384, keep_tokens: 20_000, system: "Summarise.".into() }
+    Settings {
+        auto: true,
+        reserve_tokens: 16_384,
+        keep_tokens: 20_000,
+        system: "Summarise.".into(),
+        plan_tool: Some("update_plan"),
+    }
 }
 
 /// An answer with this text and calls of these ids.

@@ -177,6 +177,7 @@ fn info() -> ModelInfo {
 /// No limits, no second attempts.
 fn settings() -> Settings {
     Settings {
+        last_words: false,
         max_turns: None,
         max_cost: None,
         retry: Policy { max_retries: 0, cap: Duration::from_secs(1) },

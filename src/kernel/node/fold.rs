@@ -311,7 +311,7 @@ impl Node {
         effects: &mut Effects,
     ) -> Phase {
         let Fold { why, from, pinned, .. } = fold;
-        let opening = self.opening.clone();
+        let opening = self.opening_before(from);
         let place = |place: &usize| self.history.get(*place).cloned();
         let mut history = vec![Arc::new(stand_in(opening.as_deref(), text))];
         history.extend(pinned.iter().filter_map(place));

@@ -7,6 +7,7 @@ mod fold;
 mod mend;
 mod said;
 mod size;
+mod standing;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use super::event::{Context, Event, Notice, NoticeCode};
 use super::input::{Input, Stop};
 use super::loop_guard::{Alarm, fingerprint, signature};
 use super::port::{Denial, DeniedBy, PendingCall, Verdict};
+use super::pot::Pot;
 use super::retry::{Policy, Retries};
 use super::tool::{Output, Risk};
 use super::truncate::{Fitted, fit};
@@ -46,6 +48,8 @@ use words::{
 pub struct Settings {
     /// Model calls a task may take; `None` for no limit.
     pub max_turns: Option<u32>,
+    /// Whether a task that has taken them is asked once more, without tools, for what it has.
+    pub last_words: bool,
     /// US dollars a task may take.
     pub max_cost: Option<f64>,
     /// How failed attempts are repeated.
@@ -73,6 +77,10 @@ pub struct Node {
     gauge: Gauge,
     /// What a compacted conversation is opened with anew.
     opening: Option<String>,
+    /// What the task has spent, by the budget's count, with all who work for it.
+    pot: Pot,
+    /// Whether the pot is somebody else's.
+    works_for_another: bool,
 }
 
 #[derive(Debug)]
@@ -121,7 +129,22 @@ impl Node {
             task: Task::default(),
             gauge: Gauge::default(),
             opening: None,
+            pot: Pot::default(),
+            works_for_another: false,
         }
+    }
+
+    /// A node that works for another one, out of its pot.
+    #[must_use]
+    pub fn sharing(mut self, pot: Pot) -> Self {
+        self.pot = pot;
+        self.works_for_another = true;
+        self
+    }
+
+    /// What the task at hand has spent, with all who work for it.
+    pub fn pot(&self) -> Pot {
+        self.pot.clone()
     }
 
     /// What a compacted conversation is opened with anew: the moving facts that its first message began with.
@@ -173,12 +196,12 @@ impl Node {
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         self.phase = match (phase, input) {
             (Phase::Idle, Input::Submitted(message)) => {
-                self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
+                self.begin();
                 self.say(message, &mut effects);
                 self.ask(ToolChoice::Auto, &mut effects)
             }
             (Phase::Idle, Input::Compact(wishes)) => {
-                self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
+                self.begin();
                 self.compact(wishes, &mut effects)
             }
             (Phase::Folding(fold), Input::Summarised { info, result, dice }) => {
@@ -237,10 +260,22 @@ impl Node {
         effects
     }
 
+    fn begin(&mut self) {
+        self.task = Task { cost: self.info.price.map(|_| 0.0), ..Task::default() };
+        if !self.works_for_another {
+            self.pot.empty();
+        }
+    }
+
     /// Begins a turn, unless a limit forbids it.
-    fn ask(&mut self, choice: ToolChoice, effects: &mut Effects) -> Phase {
-        if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) {
-            return self.finish(End::MaxTurns, effects);
+    fn ask(&mut self, mut choice: ToolChoice, effects: &mut Effects) -> Phase {
+        if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) && !self.task.closing {
+            if !self.settings.last_words {
+                return self.finish(End::MaxTurns, effects);
+            }
+            self.task.closing = true;
+            self.keep(Message::user(words::LAST_WORDS), effects);
+            choice = ToolChoice::None;
         }
         if self.is_spent() {
             return self.finish(End::Cost, effects);
@@ -311,7 +346,7 @@ impl Node {
             if !calls.is_empty() {
                 self.close(batch);
             }
-            return self.finish(End::Loop, effects);
+            return self.finish(if self.task.closing { End::MaxTurns } else { End::Loop }, effects);
         }
         if !calls.is_empty() {
             if matches!(stop, StopReason::Length | StopReason::Window) {
@@ -427,7 +462,14 @@ impl Node {
         effects: &mut Effects,
     ) -> Batch {
         let Some(PendingCall { call, limits, .. }) = batch.running(place).cloned() else { return batch };
-        let Fitted { text, truncated } = fit(output, limits);
+        let Fitted { mut text, truncated } = fit(output, limits);
+        if let Some(appendix) = &output.appendix {
+            text.push_str("\n\n");
+            text.push_str(appendix);
+        }
+        if let Some(ledger) = &output.ledger {
+            self.add(ledger);
+        }
         let print = output.fingerprint.unwrap_or_else(|| {
             let footer = output.footer.as_deref().unwrap_or_default();
             fingerprint(&[&output.text.head, &output.text.tail, footer], output.is_error)

@@ -14,8 +14,6 @@ pub(super) struct Task {
     pub(super) usage: Usage,
     /// What they cost, in US dollars; nothing once a price was unknown.
     pub(super) cost: Option<f64>,
-    /// What the budget counts, in US dollars: the same, with a guess for what nobody counted.
-    pub(super) spent: f64,
     /// The last answer's text.
     pub(super) text: String,
     /// What a paused answer has said so far; the next one goes on with it.
@@ -28,6 +26,8 @@ pub(super) struct Task {
     pub(super) overflown: bool,
     /// Where in the conversation stands what a person has said in this task.
     pub(super) said: Vec<usize>,
+    /// Whether the last answer is being asked for, since the limit of model calls is reached.
+    pub(super) closing: bool,
     /// Requests since the last answer that did not fit.
     pub(super) overflows: u32,
     /// Compactions that came to nothing, in a row.

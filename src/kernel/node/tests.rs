@@ -8,6 +8,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 mod fold;
+mod workers;
 mod world;
 
 use super::*;
@@ -19,6 +20,7 @@ use crate::model::usage::{Price, Usage};
 
 fn settings() -> Settings {
     Settings {
+        last_words: false,
         max_turns: Some(100),
         max_cost: None,
         retry: Policy { max_retries: 4, cap: Duration::from_secs(60) },

@@ -8,6 +8,7 @@ use crate::base::text::numbers;
 use crate::kernel::effect::{Effect, End};
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::retry::{self, Decision, Retries};
+use crate::kernel::tool::Ledger;
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
 use crate::model::reply::Reply;
@@ -29,13 +30,13 @@ impl Node {
         self.task.usage += reply.usage;
         self.task.cost = self.task.cost.zip(cost).map(|(so_far, cost)| so_far + cost);
         if is_counted {
-            self.task.spent += cost.unwrap_or_default();
+            self.pot.spend(cost.unwrap_or_default());
             return cost;
         }
         let is_news = !std::mem::replace(&mut self.task.uncounted, true);
         if let (Some(price), Some(_)) = (info.price, self.settings.max_cost) {
             let output = answer_chars(&reply.content) / CHARS_PER_TOKEN;
-            self.task.spent += price.cost(&Usage { input: self.context_tokens(), output, ..Usage::default() });
+            self.pot.spend(price.cost(&Usage { input: self.context_tokens(), output, ..Usage::default() }));
             if is_news {
                 notice(NoticeCode::Config, words::uncounted(&info.label), effects);
             }
@@ -43,9 +44,17 @@ impl Node {
         cost
     }
 
+    /// Adds what somebody else took who worked for this task. The pot has it already.
+    pub(super) fn add(&mut self, ledger: &Ledger) {
+        let Ledger { turns: _, usage, cost, denied } = ledger;
+        self.task.usage += *usage;
+        self.task.cost = self.task.cost.zip(*cost).map(|(so_far, cost)| so_far + cost);
+        self.task.denied.extend(denied.iter().cloned());
+    }
+
     /// Whether the task has cost what it may.
     pub(super) fn is_spent(&self) -> bool {
-        self.settings.max_cost.is_some_and(|most| self.info.price.is_some() && self.task.spent >= most)
+        self.settings.max_cost.is_some_and(|most| self.info.price.is_some() && self.pot.spent() >= most)
     }
 
     /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.

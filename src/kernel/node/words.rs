@@ -21,6 +21,8 @@ pub(super) const CUT_SUMMARY: &str =
     "\n\n[The summary was cut off here by the output limit; look again at what is missing.]";
 pub(super) const TRIMMED: &str = "the last results do not fit into the window; the model gets their beginning and end";
 pub(super) const AGAIN: &str = "the request did not fit; it is made again with a shorter conversation";
+pub(super) const LAST_WORDS: &str = "The limit of model calls is reached: no more tools run. Answer now with what you have found out and done, \
+     and say what is missing.";
 pub(super) const NOT_JUDGED: &str = "denied: no decision was made";
 
 pub(super) fn interruption(why: Stop) -> &'static str {

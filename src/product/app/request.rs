@@ -24,6 +24,7 @@ pub(super) fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) 
         .sum();
     node::Settings {
         max_turns: settings.max_turns.map(|most| u32::try_from(most).unwrap_or(u32::MAX)),
+        last_words: false,
         max_cost: settings.max_cost,
         retry: Policy { max_retries: settings.http.max_retries, cap: settings.http.retry_cap },
         loop_detection: settings.loop_detection,
@@ -33,6 +34,7 @@ pub(super) fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) 
             reserve_tokens: settings.compaction.reserve_tokens,
             keep_tokens: settings.compaction.keep_tokens,
             system: prompt::SUMMARY.trim_ascii_end().into(),
+            plan_tool: Some("update_plan"),
         },
     }
 }
