@@ -189,7 +189,7 @@ fn doctor(prune: bool, form: Form, env: &Env, flags: &Flags, stop: &Stop, out: &
 fn tools(json: bool, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
     let loaded = config::load(env, flags)?;
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
+    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;
     out.both(|stdout, _| command::tools::run(&tools, form(json), stdout))
 }
 
@@ -237,7 +237,7 @@ fn task(
         printer.event(&Event::Notice(notice.clone()));
     }
     let choice = choose(&loaded, env, stop.cancel())?;
-    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal })?;
+    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal, mode: mode(task) })?;
     let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
     one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
 }
@@ -272,6 +272,11 @@ fn undo(
     let data_dir = Paths::new(env).data_dir;
     let mut input = BufReader::new(io::stdin());
     out.both(|stdout, _| command::undo::run(&wanted, &data_dir, env, clock, &mut input, stdout))
+}
+
+/// What a task is for.
+fn mode(task: &Task) -> app::plan::Mode {
+    if task.rights.plan { app::plan::Mode::Plan } else { app::plan::Mode::Work }
 }
 
 /// The session that a task belongs to.

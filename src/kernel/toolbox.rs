@@ -7,7 +7,7 @@ use crate::model::message::{ToolCall, ToolInput};
 use crate::model::request::Offer;
 
 use super::port::PendingCall;
-use super::tool::{Tool, echo};
+use super::tool::{Tool, ToolSpec, echo};
 
 /// What a complaint about a call's arguments may take: several values and their names fit, a whole file does not.
 const PROBLEM_CHARS: usize = 1_000;
@@ -41,6 +41,12 @@ impl Toolbox {
     /// The tools' names, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.tools.iter().map(|tool| tool.spec().name)
+    }
+
+    /// Those of the tools that are wanted, in the same order.
+    #[must_use]
+    pub fn only(&self, is_wanted: impl Fn(&ToolSpec) -> bool) -> Self {
+        Self::new(self.tools.iter().filter(|tool| is_wanted(tool.spec())).cloned().collect())
     }
 
     /// The tool of that name.

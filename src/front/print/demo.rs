@@ -7,6 +7,7 @@ use crate::base::env::Env;
 use crate::front::out::Out;
 use crate::front::stdin::Reading;
 use crate::front::stop::Stop;
+use crate::product::app::plan::Mode;
 use crate::product::app::{Parts, Which, headless};
 use crate::product::config::load;
 use crate::product::demo::{self, Demo};
@@ -37,7 +38,7 @@ pub fn run(
     let choice = choose(&loaded, &env, stop.cancel())?;
     // It leaves no trace.
     let journal = Journal::default();
-    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept, journal };
+    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept, journal, mode: Mode::Work };
     let assembled = headless(parts)?;
     let prompt = demo::PROMPT;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {prompt}", demo.project.display()));

@@ -43,7 +43,7 @@ pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
         Report::Context | Report::WholeContext => {}
         Report::Tools => {
             let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-            let tools = app::toolbox(loaded, env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
+            let tools = app::toolbox(loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;
             command::tools::run(&tools, Form::Text, &mut out)?;
         }
         Report::Config(key) => {

@@ -218,7 +218,10 @@ impl Worker<'_> {
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
         let journal = journal.clone();
-        app::watched(Parts { loaded, choice, env, clock: *clock, session, journal }, Arc::new(ask))
+        app::watched(
+            Parts { loaded, choice, env, clock: *clock, session, journal, mode: app::plan::Mode::Work },
+            Arc::new(ask),
+        )
     }
 
     fn opened(&mut self, arrival: Arrival) {
@@ -272,7 +275,12 @@ impl Worker<'_> {
                 Ok((info, notices)) => self.tell(News::Switched { info, notices }),
                 Err(error) => self.tell(News::NotSwitched(error)),
             },
-            Order::Chosen(choice) => self.chosen = Some(*choice),
+            Order::Chosen(choice) => {
+                if let Some(desk) = &self.desk {
+                    desk.assembled.crew.set_choice(Choice::clone(&choice));
+                }
+                self.chosen = Some(*choice);
+            }
             Order::Effort(effort) => {
                 self.effort = Some(effort);
                 if let Some(desk) = &mut self.desk {
@@ -325,6 +333,7 @@ impl Worker<'_> {
             Err(error) => return Err(error),
         };
         let info = choice.info.clone();
+        desk.assembled.crew.set_choice(choice.clone());
         self.chosen = Some(choice);
         Ok((info, notices))
     }

@@ -49,6 +49,8 @@ pub struct Agent {
     pub chosen: Chosen,
     /// What can be called.
     pub tools: Toolbox,
+    /// What could be called if nothing but the settings held.
+    pub reserve: Toolbox,
     /// Who permits calls.
     pub gate: Box<dyn Gate>,
     /// What the gate goes by, where it may change while a task runs; the session keeps what is granted.

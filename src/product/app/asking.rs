@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fit::{self, Load};
+use super::plan::Mode;
 use super::request::{load, node_settings, system};
 use super::{toolbox, workspace};
 use crate::base::env::Env;
@@ -57,8 +58,8 @@ pub fn answering(
 ) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
     let settings = &loaded.settings;
     // The task has the tools that run; these weigh as much.
-    let tools = toolbox(loaded, env, &Arc::new(workspace(loaded, env)?), &Arc::default(), Mask::default())?;
-    let load = load(settings, &node_settings(settings, &system(settings, &tools), &tools), &tools);
+    let tools = toolbox(loaded, env, &Arc::new(workspace(loaded, env)?), &Arc::default(), &Mask::default())?;
+    let load = load(settings, &node_settings(settings, &system(settings, &tools, Mode::Work, None), &tools), &tools);
     asked(choice, loaded, env, load, mask).map(|Asked { model, recorded: _, notices }| (model, notices))
 }
 

@@ -1,6 +1,7 @@
 //! What every request holds besides the conversation, and what the node is told about it.
 
 use super::fit::Load;
+use super::plan::Mode;
 use crate::kernel::compact;
 use crate::kernel::node::{self, CHARS_PER_TOKEN};
 use crate::kernel::retry::Policy;
@@ -10,10 +11,19 @@ use crate::product::prompt;
 use crate::product::tool::lean;
 
 /// The system prompt for these tools.
-pub(super) fn system(settings: &Settings, tools: &Toolbox) -> String {
+///
+/// `brief`: what stands at its end.
+pub(super) fn system(settings: &Settings, tools: &Toolbox, mode: Mode, brief: Option<&str>) -> String {
     let names: Vec<&str> = tools.names().collect();
     let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
-    prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref())
+    let mut text =
+        prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let plan = (mode == Mode::Plan).then_some(prompt::PLAN);
+    for more in plan.into_iter().chain(brief).map(str::trim).filter(|more| !more.is_empty()) {
+        text.push_str("\n\n");
+        text.push_str(more);
+    }
+    text
 }
 
 pub(super) fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) -> node::Settings {

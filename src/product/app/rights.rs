@@ -68,7 +68,7 @@ pub(super) fn judge(loaded: &Loaded, env: &Env, rules: Rules, grant: Option<Gran
     };
     let Rules { allow, ask, deny } = rules;
     let remembered = Vec::new();
-    Ok(Judge { allow, remembered, ask, deny, authority, writable: writable(loaded, env)? })
+    Ok(Judge { allow, remembered, ask, deny, authority, writable: writable(loaded, env)?, is_planning: false })
 }
 
 /// What a grant counts for where nobody watches: what was allowed under somebody's eyes is no leave to run commands.

@@ -69,7 +69,15 @@ fn world(permissions: &Value) -> World {
 impl World {
     fn parts<'a>(&'a self, loaded: &'a Loaded, session: Which) -> Parts<'a> {
         let choice = choose(loaded, &self.env, &Cancel::new()).unwrap();
-        Parts { loaded, choice, env: &self.env, clock: Clock::System, session, journal: Journal::default() }
+        Parts {
+            loaded,
+            choice,
+            env: &self.env,
+            clock: Clock::System,
+            session,
+            journal: Journal::default(),
+            mode: plan::Mode::Work,
+        }
     }
 
     /// Runs the record; returns how often was asked, and what was told before.

@@ -103,8 +103,8 @@ pub static KEYS: &[Key] = &[
     key("compaction.reserve_tokens", Kind::Integer(1), "16384", "tokens kept free for the answer", Project::Never),
     key("compaction.keep_tokens", Kind::Integer(0), "20000", "tokens kept word for word", Project::Never),
     key("compaction.model", Kind::Text, "", "who summarises; the model in use if unset", Project::Never),
-    later("subagents.max_depth", Kind::Integer(0), "1", "how deep agents may dispatch agents", Project::Lower),
-    later("subagents.max_parallel", Kind::Integer(1), "4", "how many run at once", Project::Lower),
+    key("subagents.max_depth", Kind::Integer(0), "1", "how deep agents may dispatch agents", Project::Lower),
+    key("subagents.max_parallel", Kind::Integer(1), "4", "how many run at once", Project::Lower),
     key("http.connect_timeout", Kind::Positive, "10", "seconds until a connection stands", Project::Never),
     key(
         "http.first_byte_timeout",

@@ -347,10 +347,10 @@ fn what_does_nothing_yet_is_named_once() {
     let world =
         two(&json!({"server": {"listen": "127.0.0.1:1"}, "compaction": {"auto": true}, "model": ["test-model", "x"],
         "sandbox": {"mode": "off"}, "mcp_servers": {"evil\u{1b}": {}}}))
-        .var("VIOLA_SUBAGENTS__MAX_DEPTH", "1");
+        .var("VIOLA_SERVER__TOKEN", "x");
     let told = world.notices();
     assert_eq!(told.lines().count(), 1, "{told}");
-    for name in ["server.listen", "mcp_servers.evil", "subagents.max_depth"] {
+    for name in ["server.listen", "mcp_servers.evil", "server.token"] {
         assert!(told.contains(name), "{name} in {told}");
     }
     assert!(!told.contains("sandbox") && !told.contains("model") && !told.contains('\u{1b}'), "{told}");

@@ -2,6 +2,9 @@
 //!
 //! Grants nothing: a worker may do at most what whoever sent it may.
 
+pub mod named;
+pub mod tool;
+
 use std::path::PathBuf;
 
 use crate::base::cancel::Cancel;

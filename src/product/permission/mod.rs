@@ -11,6 +11,8 @@ mod rule;
 mod tests;
 mod watched;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::port::{Denial, DeniedBy, Gate, PendingCall, Verdict, Verdicts};
@@ -91,6 +93,8 @@ pub struct Judge {
     pub authority: Authority,
     /// Where file tools may write.
     pub writable: Writable,
+    /// Whether a plan is being made: nothing is written and nothing runs, whatever else holds.
+    pub is_planning: bool,
 }
 
 /// What a judge says to one call.
@@ -119,6 +123,9 @@ impl Judge {
         if self.authority == Authority::Chosen(Grant::None) || self.authority == Authority::Session(Grant::None) {
             return self.beyond(Grant::None, call);
         }
+        if self.is_planning && !is_looking(call) {
+            return Judgement::Deny(Denial { reason: PLANNING.to_owned(), by: DeniedBy::Rule(PLAN.to_owned()) });
+        }
         let forbidding =
             |rules: &[Rule]| rules.iter().find(|rule| rule.forbids(call)).map(|rule| rule.text().to_owned());
         if let Some(rule) = forbidding(&self.deny) {
@@ -144,7 +151,9 @@ impl Judge {
         }
         let risk = self.writable.risk(call);
         let remembered = || self.remembered.iter().chain(also).any(|rule| rule.allows(call));
-        if allowed || risk == Risk::Safe || risk == call.risk && remembered() {
+        // A sub-agent plans as well.
+        let is_errand = self.is_planning && matches!(call.subject, Subject::Task(_));
+        if allowed || is_errand || risk == Risk::Safe || risk == call.risk && remembered() {
             return Judgement::Allow;
         }
         match self.authority {
@@ -172,9 +181,25 @@ impl Judge {
     }
 }
 
+/// The name under which denials are listed while a plan is being made.
+const PLAN: &str = "plan mode";
+
+/// What the model is told then.
+const PLANNING: &str = "denied: a plan is being made, so nothing is written and no command runs; look, and describe in your \
+     plan what is to be changed";
+
+/// Whether a call may run while a plan is being made, if all else agrees: it looks, or has somebody look.
+fn is_looking(call: &PendingCall) -> bool {
+    match call.subject {
+        Subject::Task(_) | Subject::Url(_) => true,
+        Subject::Command(_) | Subject::Write(_) => false,
+        Subject::Read(_) | Subject::Other => call.risk == Risk::Safe,
+    }
+}
+
 /// A gate for runs in which nobody can be asked: what would be asked about is denied.
 #[derive(Debug)]
-pub struct Headless(pub Judge);
+pub struct Headless(pub Arc<Rights>);
 
 impl Gate for Headless {
     fn decide<'a>(&'a self, calls: &'a [PendingCall]) -> Verdicts<'a> {
@@ -185,7 +210,7 @@ impl Gate for Headless {
             Judgement::Deny(_) | Judgement::Ask => {
                 let reason = format!(
                     "denied: this call {} and nobody can be asked in this run; say in your answer what you could not do",
-                    self.0.writable.described(call)
+                    self.0.described(call)
                 );
                 Verdict::Deny(Denial { reason, by: DeniedBy::Nobody })
             }

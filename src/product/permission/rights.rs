@@ -80,6 +80,16 @@ impl Rights {
         state.unsaved = Some(Decision::Ask);
     }
 
+    /// Whether a plan is being made, so that nothing is written and nothing runs.
+    pub fn is_planning(&self) -> bool {
+        self.state().judge.is_planning
+    }
+
+    /// A plan is being made from here on, or no longer.
+    pub fn set_planning(&self, is_planning: bool) {
+        self.state().judge.is_planning = is_planning;
+    }
+
     /// The decision that the session has yet to keep. Whoever takes it keeps it.
     pub fn take_unsaved(&self) -> Option<Decision> {
         self.state().unsaved.take()

@@ -31,7 +31,7 @@ pub(super) fn rules(texts: &[&str]) -> Vec<Rule> {
 
 pub(super) fn judge(authority: Authority) -> Judge {
     let writable = Writable::only("/w".into(), vec!["/tmp/t".into()], &["/home/u/.cache".into()]).unwrap();
-    Judge { allow: vec![], remembered: vec![], ask: vec![], deny: vec![], authority, writable }
+    Judge { allow: vec![], remembered: vec![], ask: vec![], deny: vec![], authority, writable, is_planning: false }
 }
 
 fn word(judgement: &Judgement) -> &'static str {
@@ -176,11 +176,11 @@ fn a_broken_rule_says_what_is_wrong() {
 
 #[tokio::test]
 async fn with_nobody_to_ask_the_answer_is_no() {
-    let gate = Headless(judge(Authority::Unasked));
+    let gate = Headless(Arc::new(Rights::new(judge(Authority::Unasked))));
     let verdicts = gate.decide(&[read("/w/a"), bash("ls")]).await;
     assert_eq!(verdicts.first(), Some(&Verdict::Allow));
     assert!(matches!(verdicts.last(), Some(Verdict::Deny(Denial { by: DeniedBy::Nobody, .. }))));
-    let gate = Headless(judge(Authority::Session(Grant::Write)));
+    let gate = Headless(Arc::new(Rights::new(judge(Authority::Session(Grant::Write)))));
     let verdicts = gate.decide(&[write("/w/a"), bash("ls")]).await;
     assert_eq!(verdicts.first(), Some(&Verdict::Allow));
     assert!(matches!(verdicts.last(), Some(Verdict::Deny(Denial { by: DeniedBy::Nobody, .. }))));

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
+use tokio::sync::{Mutex, oneshot};
 
 use crate::kernel::event::{Notice, NoticeCode, Worker};
 use crate::kernel::port::{Denial, DeniedBy, Gate, PendingCall, Verdict, Verdicts};
@@ -68,6 +68,8 @@ pub struct Watched {
     pub worker: Option<Worker>,
     /// Where rules for "always" are kept; `None` where they last as long as the conversation.
     pub remembered: Option<Remembered>,
+    /// Whose turn it is to ask, among all who work on the task: an answer to one may settle what another would ask.
+    pub turn: Arc<Mutex<()>>,
 }
 
 impl Gate for Watched {
@@ -78,7 +80,12 @@ impl Gate for Watched {
 
 impl Watched {
     async fn verdicts(&self, calls: &[PendingCall]) -> Vec<Verdict> {
-        let open: Vec<usize> = (0..calls.len()).filter(|at| self.is_open(calls.get(*at))).collect();
+        let open = || (0..calls.len()).filter(|at| self.is_open(calls.get(*at))).collect::<Vec<usize>>();
+        let _turn = match open().is_empty() {
+            true => None,
+            false => Some(self.turn.lock().await),
+        };
+        let open = open();
         if self.rights.authority() == Authority::Unasked && !open.is_empty() {
             return self.once_for_all(calls, &open).await;
         }

@@ -13,6 +13,9 @@ use fragment::{FRAGMENTS, LEAN};
 
 pub use environment::{Facts, Mode, environment};
 
+/// What is told besides while a plan is being made.
+pub const PLAN: &str = include_str!("../../../assets/prompts/plan.md");
+
 /// What a model is told that summarises a conversation.
 pub const SUMMARY: &str = include_str!("../../../assets/prompts/summary.md");
 

@@ -122,6 +122,17 @@ enum Writer {
     Fork,
 }
 
+/// What the name of a folder ends in that holds the sessions made for another; before it stands that one's id.
+pub const WORKERS: &str = ".agents";
+
+/// Where the sessions lie that are made for another one.
+#[derive(Clone, Debug)]
+pub struct Home {
+    folder: PathBuf,
+    /// The other one.
+    id: String,
+}
+
 impl Store {
     /// The sessions under `data_dir`, which need not exist yet.
     pub fn new(data_dir: &Path, clock: Clock) -> Self {
@@ -138,6 +149,23 @@ impl Store {
         let header = self.header(cwd, origin, None);
         let log = Log::unborn(Birth { folder: self.folder(cwd), header, copy: None });
         Session { origin: Some(origin.clone()), ..self.session(log) }
+    }
+
+    /// A new session for work that is done for another one; its file lies beside that one's.
+    pub fn create_beside(&self, home: &Home, cwd: &Path, origin: &Origin) -> Session {
+        let header = self.header(cwd, origin, Some(home.id.clone()));
+        let log = Log::unborn(Birth { folder: home.folder.clone(), header, copy: None });
+        Session { origin: Some(origin.clone()), ..self.session(log) }
+    }
+
+    /// Where the sessions lie that are made for `session`, a session of `cwd`. `None` where it is not kept.
+    pub fn home(&self, session: &Session, cwd: &Path) -> Option<Home> {
+        let id = session.id().to_owned();
+        let folder = match session.path().and_then(Path::parent) {
+            Some(folder) => folder.to_owned(),
+            None => self.folder(cwd),
+        };
+        session.is_kept().then(|| Home { folder: folder.join(format!("{id}{WORKERS}")), id })
     }
 
     /// Opens a session for going on in `cwd`. `None` where the newest one is wanted and there is none.

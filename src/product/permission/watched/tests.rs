@@ -25,7 +25,7 @@ fn gate(authority: Authority, asked: &[&str], answers: Vec<Answer>) -> (Watched,
             sender.send(answer).unwrap();
         }
     });
-    (Watched { rights: Arc::new(Rights::new(judge)), ask, worker: None, remembered: None }, seen)
+    (Watched { rights: Arc::new(Rights::new(judge)), ask, worker: None, remembered: None, turn: Arc::default() }, seen)
 }
 
 fn words(verdicts: &[Verdict]) -> Vec<&str> {
@@ -169,8 +169,13 @@ async fn a_question_falls_away_with_its_task() {
     let held = Arc::new(Mutex::new(None));
     let own = Arc::clone(&held);
     let ask = Arc::new(move |_: Question, sender| *own.lock().unwrap() = Some(sender));
-    let gate =
-        Watched { rights: Arc::new(Rights::new(judge(Authority::Unasked))), ask, worker: None, remembered: None };
+    let gate = Watched {
+        rights: Arc::new(Rights::new(judge(Authority::Unasked))),
+        ask,
+        worker: None,
+        remembered: None,
+        turn: Arc::default(),
+    };
     {
         let calls = [bash("ls")];
         let mut deciding = gate.decide(&calls);

@@ -194,6 +194,7 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         deny: Vec::new(),
         authority,
         writable: Writable::anywhere(root.clone()),
+        is_planning: false,
     };
     News::Opened(Box::new(Opened {
         arrival: Arrival::Opened,

@@ -1,0 +1,42 @@
+//! Making a plan: what is offered and said while nothing may be changed, and the way back.
+//!
+//! What is refused then is for `product::permission` to say.
+
+use super::request::system;
+use crate::kernel::tool::Risk;
+use crate::kernel::toolbox::Toolbox;
+use crate::product::agent::Agent;
+use crate::product::config::Loaded;
+use crate::product::crew;
+use crate::product::permission::Rights;
+
+/// What a task is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// To be done.
+    Work,
+    /// To be planned.
+    Plan,
+}
+
+/// What holds now.
+pub(super) fn mode(rights: &Rights) -> Mode {
+    if rights.is_planning() { Mode::Plan } else { Mode::Work }
+}
+
+/// Of these tools those that look, and those through which somebody else may look.
+pub(super) fn offered(tools: &Toolbox) -> Toolbox {
+    tools.only(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, "fetch_url"].contains(&spec.name))
+}
+
+/// Begins to plan, or to work, with the conversation as it is. Not while a task runs.
+pub fn set_mode(agent: &mut Agent, mode: Mode, loaded: &Loaded) {
+    if let Some(rights) = &agent.rights {
+        rights.set_planning(mode == Mode::Plan);
+    }
+    agent.tools = match mode {
+        Mode::Plan => offered(&agent.reserve),
+        Mode::Work => agent.reserve.clone(),
+    };
+    agent.system = system(&loaded.settings, &agent.tools, mode, None).into();
+}
