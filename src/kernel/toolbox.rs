@@ -17,6 +17,9 @@ const PROBLEM_CHARS: usize = 1_000;
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
     offers: Arc<[Offer]>,
+    /// Tools that are kept back for now, and what is said to who calls one.
+    kept_back: Vec<&'static str>,
+    why: &'static str,
 }
 
 impl Toolbox {
@@ -30,7 +33,7 @@ impl Toolbox {
                 parameters: spec.parameters.clone(),
             }
         });
-        Self { offers: offers.collect(), tools }
+        Self { offers: offers.collect(), tools, kept_back: Vec::new(), why: "" }
     }
 
     /// What the model is offered.
@@ -49,6 +52,14 @@ impl Toolbox {
         Self::new(self.tools.iter().filter(|tool| is_wanted(tool.spec())).cloned().collect())
     }
 
+    /// As [`Toolbox::only`]; who calls one of the others is told why it is kept back.
+    #[must_use]
+    pub fn keeping_back(&self, is_wanted: impl Fn(&ToolSpec) -> bool, why: &'static str) -> Self {
+        let others = self.tools.iter().map(|tool| tool.spec()).filter(|spec| !is_wanted(spec));
+        let kept_back = others.map(|spec| spec.name).collect();
+        Self { kept_back, why, ..self.only(is_wanted) }
+    }
+
     /// The tool of that name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.iter().find(|tool| tool.spec().name == name)
@@ -62,6 +73,9 @@ impl Toolbox {
     pub fn prepare(&self, call: &ToolCall) -> Result<PendingCall, String> {
         let name = &call.name;
         let Some(tool) = self.get(name) else {
+            if self.kept_back.contains(&name.as_str()) {
+                return Err(format!("{name} was not run: {}", self.why));
+            }
             return Err(format!(
                 "there is no tool {:?}; the tools are: {}",
                 echo(name),

@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up stops, a failed one says where its folders are, and scripts read better without borrows"
 )]
 
+mod agents;
 mod chat;
 mod compaction;
 mod config;

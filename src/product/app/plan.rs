@@ -8,7 +8,7 @@ use crate::kernel::toolbox::Toolbox;
 use crate::product::agent::Agent;
 use crate::product::config::Loaded;
 use crate::product::crew;
-use crate::product::permission::Rights;
+use crate::product::permission::{PLANNING, Rights};
 
 /// What a task is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) fn mode(rights: &Rights) -> Mode {
 
 /// Of these tools those that look, and those through which somebody else may look.
 pub(super) fn offered(tools: &Toolbox) -> Toolbox {
-    tools.only(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, "fetch_url"].contains(&spec.name))
+    tools.keeping_back(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, "fetch_url"].contains(&spec.name), PLANNING)
 }
 
 /// Begins to plan, or to work, with the conversation as it is. Not while a task runs.

@@ -184,8 +184,8 @@ impl Judge {
 /// The name under which denials are listed while a plan is being made.
 const PLAN: &str = "plan mode";
 
-/// What the model is told then.
-const PLANNING: &str = "denied: a plan is being made, so nothing is written and no command runs; look, and describe in your \
+/// What the model is told then of calls that do more than look.
+pub const PLANNING: &str = "denied: a plan is being made, so nothing is written and no command runs; look, and describe in your \
      plan what is to be changed";
 
 /// Whether a call may run while a plan is being made, if all else agrees: it looks, or has somebody look.

@@ -189,11 +189,12 @@ impl Host {
 
     // What is left behind
 
-    /// All sessions, in the order of their names.
+    /// All sessions, in the order of their names, but for what was kept of work that they gave away.
     pub fn sessions(&self) -> Vec<Session> {
         let files = files(&self.data_dir().join("sessions"));
         let logs = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-        logs.map(|path| Session::read(path)).collect()
+        let own = logs.filter(|path| !path.iter().any(|folder| folder.to_string_lossy().ends_with(".agents")));
+        own.map(|path| Session::read(path)).collect()
     }
 
     /// The only session.
