@@ -34,7 +34,7 @@ use super::auth::secret::Secret;
 use super::checkpoint::depot::Depot;
 use super::checkpoint::record::Checkpoints;
 use super::config::Loaded;
-use super::config::settings::Mode;
+use super::config::settings::{Mode, Settings};
 use super::error::Error;
 use super::journal::Journal;
 use super::permission::{Ask, Grant, Headless, Remembered, Rights, Watched};
@@ -49,7 +49,6 @@ use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use asking::Asked;
 use crew::{Crew, MadeOf, Person, Post, hooks};
-use plan::offered;
 use request::{load, node_settings, system};
 use tools::{Bench, Tools, tools, withheld};
 
@@ -156,20 +155,10 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let mut notices = Vec::new();
     let rules = rights::rules(loaded, env, &mut notices)?;
     let redactor = Arc::new(Redactor::new(mask.clone()));
-    let made_of = MadeOf {
-        loaded: loaded.clone(),
-        env: env.clone(),
-        clock,
-        redactor: Arc::clone(&redactor),
-        deny: rules.deny.clone(),
-    };
-    let crew = Crew::new(made_of, Some(choice.clone()), 0);
+    let crew = Crew::new(MadeOf::new(loaded, env, clock, &redactor, &rules.deny), Some(choice.clone()), 0);
     let bench = Bench { loaded, env, workspace: &workspace, deny: &rules.deny, seen: &seen, mask: &mask, crew: &crew };
     let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
-    let tools = match purpose {
-        plan::Mode::Work => reserve.clone(),
-        plan::Mode::Plan => offered(&reserve),
-    };
+    let tools = plan::of(&reserve, purpose);
     let system = system(settings, &tools, purpose, None);
     let node_settings = node_settings(settings, &system, &tools);
     let load = load(settings, &node_settings, &tools);
@@ -179,26 +168,21 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let Opening { mut session, messages, stale, handled, grant, notices: of_session } = opened;
     notices.extend(of_session);
     notices.extend(grant.and_then(|grant| resumed(grant, &watch, settings.permissions.mode)));
-    for Handled { tool, path, at_ms } in &handled {
-        seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
-    }
+    recall(&handled, &seen, &workspace);
     session.set_price(choice.info.price);
-    let mode = match watch {
-        Watch::Nobody => prompt::Mode::OneShot,
-        Watch::Person(_) => prompt::Mode::Interactive,
-    };
-    let by_price = matches!(watch, Watch::Nobody) && settings.max_cost.is_some();
     let is_watched = matches!(watch, Watch::Person(_));
+    let mode = if is_watched { prompt::Mode::Interactive } else { prompt::Mode::OneShot };
+    let by_price = !is_watched && settings.max_cost.is_some();
     let Gated { gate, rights, person } = gate(watch, loaded, env, rules, grant, &mut notices)?;
     rights.set_planning(purpose == plan::Mode::Plan);
     let environment = prompt::environment(&Facts::gather(env, clock, mode));
     let opening = messages.is_empty().then(|| environment.clone());
-    let cache_key = Some(session.id().to_owned());
+    let options = options(settings, &session);
     notices.extend(of_tools.into_iter().chain(of_model));
     noted::beginning(&journal, loaded, env, clock, mode, &session, &redactor);
     noted::notices(&journal, &redactor, &notices);
-    let checkpoints = session.is_kept().then(|| Depot::new(&loaded.paths.data_dir, env, clock));
-    let checkpoints = checkpoints.map(|depot| Arc::new(Checkpoints::new(depot)));
+    let depot = session.is_kept().then(|| Depot::new(&loaded.paths.data_dir, env, clock));
+    let checkpoints = depot.map(|depot| Arc::new(Checkpoints::new(depot)));
     let node = Node::new(node_settings, model.info().clone(), messages)
         .stale(stale)
         .opening(environment)
@@ -228,18 +212,30 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         checkpoints,
         session,
         system: system.into(),
-        options: Options {
-            max_tokens: settings.max_tokens,
-            temperature: settings.temperature,
-            effort: settings.reasoning_effort,
-            cache_key,
-        },
+        options,
         inbox: Inbox::default(),
         timeout: settings.timeout,
         opening,
         recorded,
     };
     Ok(Assembled { agent, notices, workspace, shell, rights, crew })
+}
+
+/// How answers are to be made.
+fn options(settings: &Settings, session: &Session) -> Options {
+    Options {
+        max_tokens: settings.max_tokens,
+        temperature: settings.temperature,
+        effort: settings.reasoning_effort,
+        cache_key: Some(session.id().to_owned()),
+    }
+}
+
+/// What the tools know of files from the conversation so far.
+fn recall(handled: &[Handled], seen: &Seen, workspace: &Workspace) {
+    for Handled { tool, path, at_ms } in handled {
+        seen.recall(tool, &canonical(&workspace.resolve(path)), *at_ms);
+    }
 }
 
 /// A gate, and what it goes by where that may change.

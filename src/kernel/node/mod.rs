@@ -3,6 +3,7 @@
 //! Nothing is done here: what is to be done is returned as [`Effect`]s, and comes back as [`Input`]s.
 
 mod batch;
+mod calls;
 mod fold;
 mod mend;
 mod said;
@@ -19,29 +20,27 @@ use std::sync::Arc;
 
 use crate::model::ModelInfo;
 use crate::model::error::{ErrorKind, ModelError};
-use crate::model::message::{Assistant, Message, Part, ToolCall, ToolResult};
+use crate::model::message::{Assistant, Message, ToolCall};
 use crate::model::reply::{Reply, StopReason};
 use crate::model::request::ToolChoice;
 use crate::model::usage::Usage;
 
 use super::compact;
-use super::effect::{DeniedCall, Effect, End, Outcome};
+use super::effect::{Effect, End, Outcome};
 use super::event::{Context, Event, Notice, NoticeCode};
 use super::input::{Input, Stop};
-use super::loop_guard::{Alarm, fingerprint, signature};
-use super::port::{Denial, DeniedBy, PendingCall, Verdict};
+use super::loop_guard::{Alarm, signature};
+use super::port::PendingCall;
 use super::pot::Pot;
 use super::retry::{Policy, Retries};
-use super::tool::{Output, Risk};
-use super::truncate::{Fitted, fit};
+use super::tool::Risk;
 use batch::Batch;
+use calls::started;
 use fold::Fold;
 pub use size::CHARS_PER_TOKEN;
 use size::Gauge;
 use task::Task;
-use words::{
-    CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, NOT_JUDGED, WRITTEN, end_of, interrupted_output, interruption,
-};
+use words::{CUT_ANSWER, CUT_BY_LIMIT, FULL_WINDOW, NO_MORE_TOOLS, WRITTEN, end_of, interrupted_output, interruption};
 
 /// Limits and switches of a node.
 #[derive(Clone, Debug)]
@@ -370,56 +369,6 @@ impl Node {
         }
     }
 
-    fn prepared(
-        &mut self,
-        mut batch: Batch,
-        checked: Vec<Result<PendingCall, String>>,
-        effects: &mut Effects,
-    ) -> Phase {
-        let mut pending = Vec::new();
-        for (place, checked) in checked.into_iter().enumerate() {
-            match checked {
-                Ok(call) => pending.push((place, call)),
-                Err(problem) => self.answer(&mut batch, place, Risk::Safe, &problem, effects),
-            }
-        }
-        if pending.is_empty() {
-            return self.run(batch, effects);
-        }
-        effects.push(Effect::Decide(pending.iter().map(|(_, call)| call.clone()).collect()));
-        Phase::Deciding(batch, pending)
-    }
-
-    fn decided(
-        &mut self,
-        mut batch: Batch,
-        pending: Vec<(usize, PendingCall)>,
-        verdicts: Vec<Verdict>,
-        effects: &mut Effects,
-    ) -> Phase {
-        for ((place, pending), verdict) in pending.into_iter().zip(verdicts) {
-            match verdict {
-                Verdict::Allow => batch.permit(place, pending),
-                Verdict::Deny(Denial { reason, by }) => {
-                    self.task.denied.push(DeniedCall {
-                        name: pending.call.name.clone(),
-                        summary: pending.summary(),
-                        nobody_asked: by == DeniedBy::Nobody,
-                        rule: match by {
-                            DeniedBy::Rule(rule) => Some(rule),
-                            DeniedBy::User | DeniedBy::Nobody => None,
-                        },
-                        agent: None,
-                    });
-                    self.answer(&mut batch, place, pending.risk, &reason, effects);
-                }
-            }
-        }
-        // A gate that gives too few verdicts permits nothing it did not name.
-        self.answer_open(&mut batch, NOT_JUDGED, effects);
-        self.run(batch, effects)
-    }
-
     /// Starts what can start; closes the batch once all calls are done.
     fn run(&mut self, mut batch: Batch, effects: &mut Effects) -> Phase {
         for (place, pending) in batch.start() {
@@ -453,72 +402,6 @@ impl Node {
         self.task.guard.round(&signatures)
     }
 
-    fn tool_finished(
-        &mut self,
-        mut batch: Batch,
-        place: usize,
-        output: &Output,
-        duration_ms: u64,
-        effects: &mut Effects,
-    ) -> Batch {
-        let Some(PendingCall { call, limits, .. }) = batch.running(place).cloned() else { return batch };
-        let Fitted { mut text, truncated } = fit(output, limits);
-        if let Some(appendix) = &output.appendix {
-            text.push_str("\n\n");
-            text.push_str(appendix);
-        }
-        if let Some(ledger) = &output.ledger {
-            self.add(ledger);
-        }
-        let print = output.fingerprint.unwrap_or_else(|| {
-            let footer = output.footer.as_deref().unwrap_or_default();
-            fingerprint(&[&output.text.head, &output.text.tail, footer], output.is_error)
-        });
-        let mut content = vec![Part::Text(text.clone())];
-        content.extend(output.images.iter().cloned().map(Part::Image));
-        let content = mend::without_refused(content, &self.refused);
-        let result = ToolResult { call_id: call.id.clone(), content, is_error: output.is_error };
-        effects.push(Effect::KeepResult(result.clone()));
-        effects.push(Effect::Emit(Event::ToolFinished {
-            id: call.id,
-            name: call.name,
-            ok: !output.is_error,
-            output: text,
-            duration_ms,
-            truncated,
-            full_output: output.full_output.clone(),
-            change: output.change.clone(),
-        }));
-        batch.finish(place, result, print);
-        batch
-    }
-
-    /// Answers a call that does not run.
-    fn answer(&mut self, batch: &mut Batch, place: usize, risk: Risk, text: &str, effects: &mut Effects) {
-        let Some(call) = batch.call(place).cloned() else { return };
-        effects.push(Effect::Emit(started(&call, risk)));
-        let result = ToolResult::text(call.id.clone(), text, true);
-        effects.push(Effect::KeepResult(result.clone()));
-        effects.push(Effect::Emit(Event::ToolFinished {
-            id: call.id,
-            name: call.name,
-            ok: false,
-            output: text.to_owned(),
-            duration_ms: 0,
-            truncated: false,
-            full_output: None,
-            change: None,
-        }));
-        batch.finish(place, result, fingerprint(&[text], true));
-    }
-
-    /// Answers the calls that are still open alike; none of them runs.
-    fn answer_open(&mut self, batch: &mut Batch, text: &str, effects: &mut Effects) {
-        for place in batch.open() {
-            self.answer(batch, place, Risk::Safe, text, effects);
-        }
-    }
-
     /// Ends the task as soon as nothing runs any more.
     fn stop(&mut self, mut batch: Batch, why: Stop, effects: &mut Effects) -> Phase {
         for place in batch.unstarted() {
@@ -550,9 +433,4 @@ impl Node {
 
 fn notice(code: NoticeCode, text: impl Into<String>, effects: &mut Effects) {
     effects.push(Effect::Emit(Event::Notice(Notice::new(code, text))));
-}
-
-fn started(call: &ToolCall, risk: Risk) -> Event {
-    let arguments = call.input.object().cloned().unwrap_or_default();
-    Event::ToolStarted { id: call.id.clone(), name: call.name.clone(), arguments, risk }
 }

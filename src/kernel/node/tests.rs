@@ -14,8 +14,10 @@ mod world;
 use super::*;
 use crate::kernel::compact::Summons;
 use crate::kernel::compact::tests::settings as compaction;
-use crate::kernel::tool::{Limits, Subject};
-use crate::model::message::{AssistantPart, Image, Origin, Reasoning, ToolInput};
+use crate::kernel::effect::DeniedCall;
+use crate::kernel::port::{Denial, DeniedBy, Verdict};
+use crate::kernel::tool::{Limits, Output, Subject};
+use crate::model::message::{AssistantPart, Image, Origin, Part, Reasoning, ToolInput, ToolResult};
 use crate::model::usage::{Price, Usage};
 
 fn settings() -> Settings {

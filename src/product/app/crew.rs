@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::fit::Load;
 use super::request::{load, node_settings, system};
 use super::tools::{Bench, tools};
-use super::{asking, line, workspace};
+use super::{asking, line, options, plan, workspace};
 use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::base::env::Env;
@@ -23,7 +23,6 @@ use crate::kernel::succession::Chosen;
 use crate::kernel::tool::Ledger;
 use crate::kernel::toolbox::Toolbox;
 use crate::model::message::Part;
-use crate::model::request::Options;
 use crate::model::{Api, ModelInfo};
 use crate::product::agent::redact::Redactor;
 use crate::product::agent::{Agent, Finished, Watching};
@@ -86,6 +85,13 @@ pub(super) struct Person {
     pub(super) ask: Ask,
     pub(super) remembered: Option<Remembered>,
     pub(super) turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl MadeOf {
+    pub(super) fn new(loaded: &Loaded, env: &Env, clock: Clock, redactor: &Arc<Redactor>, deny: &[Rule]) -> Self {
+        let (loaded, env) = (loaded.clone(), env.clone());
+        Self { loaded, env, clock, redactor: Arc::clone(redactor), deny: deny.to_vec() }
+    }
 }
 
 impl Crew {
@@ -171,8 +177,9 @@ impl Crew {
         let mask = redactor.mask();
         let bench = Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew };
         let tools = limited(tools(bench)?.toolbox, order.tools.as_deref())?;
-        let tools = if post.rights.is_planning() { super::plan::offered(&tools) } else { tools };
-        let system = system(settings, &tools, super::plan::mode(&post.rights), order.brief.as_deref());
+        let mode = plan::mode(&post.rights);
+        let tools = plan::of(&tools, mode);
+        let system = system(settings, &tools, mode, order.brief.as_deref());
         let node_settings = node::Settings {
             max_turns: order.max_turns.or(node_settings(settings, &system, &tools).max_turns),
             last_words: true,
@@ -184,12 +191,7 @@ impl Crew {
         session.set_price(choice.info.price);
         crew.settle(post.clone());
         let environment = prompt::environment(&Facts::gather(env, *clock, prompt::Mode::OneShot));
-        let options = Options {
-            max_tokens: settings.max_tokens,
-            temperature: settings.temperature,
-            effort: settings.reasoning_effort,
-            cache_key: Some(session.id().to_owned()),
-        };
+        let options = options(settings, &session);
         Ok(Agent {
             node: Node::new(node_settings, model.info().clone(), Vec::new())
                 .opening(environment.clone())

@@ -25,8 +25,16 @@ pub(super) fn mode(rights: &Rights) -> Mode {
 }
 
 /// Of these tools those that look, and those through which somebody else may look.
-pub(super) fn offered(tools: &Toolbox) -> Toolbox {
+fn offered(tools: &Toolbox) -> Toolbox {
     tools.keeping_back(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, "fetch_url"].contains(&spec.name), PLANNING)
+}
+
+/// What is offered of these tools.
+pub(super) fn of(tools: &Toolbox, mode: Mode) -> Toolbox {
+    match mode {
+        Mode::Plan => offered(tools),
+        Mode::Work => tools.clone(),
+    }
 }
 
 /// Begins to plan, or to work, with the conversation as it is. Not while a task runs.
@@ -34,9 +42,6 @@ pub fn set_mode(agent: &mut Agent, mode: Mode, loaded: &Loaded) {
     if let Some(rights) = &agent.rights {
         rights.set_planning(mode == Mode::Plan);
     }
-    agent.tools = match mode {
-        Mode::Plan => offered(&agent.reserve),
-        Mode::Work => agent.reserve.clone(),
-    };
+    agent.tools = of(&agent.reserve, mode);
     agent.system = system(&loaded.settings, &agent.tools, mode, None).into();
 }

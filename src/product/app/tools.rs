@@ -46,8 +46,7 @@ pub fn toolbox(
     mask: &Mask,
 ) -> Result<Toolbox, Error> {
     let redactor = Arc::new(Redactor::new(mask.clone()));
-    let made_of = MadeOf { loaded: loaded.clone(), env: env.clone(), clock: Clock::System, redactor, deny: Vec::new() };
-    let crew = Crew::new(made_of, None, 0);
+    let crew = Crew::new(MadeOf::new(loaded, env, Clock::System, &redactor, &[]), None, 0);
     tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew }).map(|tools| tools.toolbox)
 }
 

@@ -15,6 +15,7 @@ pub mod blob;
 pub mod convert;
 pub mod entry;
 mod fork;
+pub mod given;
 mod index;
 pub mod list;
 pub mod load;

@@ -12,6 +12,7 @@ use crate::base::lock;
 use crate::base::path::is_absent;
 use crate::product::error::Error;
 
+use super::given;
 use super::index::Index;
 use super::list::{self, Candidate, Info};
 use super::load::Loaded;
@@ -205,6 +206,7 @@ impl Store {
             return Err(gone(id));
         }
         fs::remove_file(path).map_err(cannot)?;
+        given::remove(path).map_err(cannot)?;
         // A file of another name is no session of ours, and its name might lead out of the folder.
         if name::is_id(id) {
             let checkpoints = self.root.with_file_name(CHECKPOINTS).join(id);

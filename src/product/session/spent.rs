@@ -15,6 +15,7 @@ use crate::model::message::Origin;
 use crate::model::usage::Usage;
 
 use super::entry::{Kind, Link, Role, UsageLine};
+use super::given;
 
 /// What some answers took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,8 +94,7 @@ impl Spent {
 /// What the answers in a session's file took, on all its branches; as far as it can be read.
 pub fn of(path: &Path) -> Spent {
     let mut sum = Sum::since(i64::MIN);
-    // What was read until then was paid.
-    let _ = sum.add(path);
+    sum.add_with_workers(path);
     sum.spent
 }
 
@@ -192,6 +192,14 @@ impl Sum {
     /// Nothing yet, of what was said since that moment (milliseconds since 1970).
     pub(super) fn since(since: i64) -> Self {
         Self { spent: Spent::default(), since, seen: Seen::default() }
+    }
+
+    /// Adds what is in a session's file and in those of whom it gave work to, as far as they can be read: what was read
+    /// until then was paid.
+    pub(super) fn add_with_workers(&mut self, path: &Path) {
+        for file in [path.to_owned()].into_iter().chain(given::files(path)) {
+            let _ = self.add(&file);
+        }
     }
 
     /// Adds what is in a file.

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use crate::product::error::Error;
 
+use super::given;
 use super::look::Depth;
 use super::name;
 use super::shelf::{Listed, Scope};
-use super::spent::{Spent, Sum, Tally};
+use super::spent::{Answer, Spent, Sum, Tally};
 use super::store::Store;
 
 /// Folders that hold what belongs to sessions, in the data folder. What is not there takes nothing.
@@ -56,11 +57,14 @@ impl Store {
         let mut days: BTreeMap<String, Tally> = BTreeMap::new();
         for info in &infos {
             // What was read until then was paid.
-            let _ = sum.add_each(&info.path, |answer| {
+            let mut each = |answer: &Answer| {
                 let moment = if answer.timestamp == 0 { info.created_at } else { answer.timestamp };
                 let day = name::readable(moment).split(' ').next().unwrap_or_default().to_owned();
                 days.entry(day).or_default().add(&answer.usage, answer.cost);
-            });
+            };
+            for file in [info.path.clone()].into_iter().chain(given::files(&info.path)) {
+                let _ = sum.add_each(&file, &mut each);
+            }
         }
         let data = self.root.parent().unwrap_or(&self.root);
         let folders = FOLDERS.map(|name| {

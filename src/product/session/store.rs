@@ -22,6 +22,7 @@ use crate::product::error::Error;
 
 use super::blob::Blobs;
 use super::entry::{Header, Link, VERSION};
+use super::given;
 use super::list::{self, Candidate, Unread};
 use super::load::{Conversation, Handled, Loaded};
 use super::log::{Birth, Copied, Log};
@@ -122,9 +123,6 @@ enum Writer {
     Fork,
 }
 
-/// What the name of a folder ends in that holds the sessions made for another; before it stands that one's id.
-pub const WORKERS: &str = ".agents";
-
 /// Where the sessions lie that are made for another one.
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -165,7 +163,7 @@ impl Store {
             Some(folder) => folder.to_owned(),
             None => self.folder(cwd),
         };
-        session.is_kept().then(|| Home { folder: folder.join(format!("{id}{WORKERS}")), id })
+        session.is_kept().then(|| Home { folder: given::folder(&folder.join(&id)), id })
     }
 
     /// Opens a session for going on in `cwd`. `None` where the newest one is wanted and there is none.
@@ -332,7 +330,7 @@ impl Store {
         let mut sum = Sum::since(midnight);
         // A file is written when something is said.
         for file in self.all_files(&mut None).into_iter().filter(|file| file.modified >= midnight) {
-            let _ = sum.add(&file.path);
+            sum.add_with_workers(&file.path);
         }
         sum.spent
     }
@@ -347,7 +345,12 @@ impl Store {
         let files = self.all_files(&mut unread);
         match unread {
             Some(unread) => Err(unread.into()),
-            None => named::in_files(files.iter().map(|file| file.path.as_path())),
+            None => {
+                let workers: Vec<PathBuf> = files.iter().flat_map(|file| given::files(&file.path)).collect();
+                named::in_files(
+                    files.iter().map(|file| file.path.as_path()).chain(workers.iter().map(PathBuf::as_path)),
+                )
+            }
         }
     }
 
