@@ -17,7 +17,7 @@ use crate::kernel::compact::tests::settings as compaction;
 use crate::kernel::effect::DeniedCall;
 use crate::kernel::port::{Denial, DeniedBy, Verdict};
 use crate::kernel::tool::{Limits, Output, Subject};
-use crate::model::message::{AssistantPart, Image, Origin, Part, Reasoning, ToolInput, ToolResult};
+use crate::model::message::{AssistantPart, Image, Origin, Part, Reasoning, ToolInput};
 use crate::model::usage::{Price, Usage};
 
 fn settings() -> Settings {
