@@ -20,6 +20,7 @@ pub mod picture;
 pub mod prompt;
 pub mod provider;
 pub mod repository;
+pub mod rules;
 pub mod sandbox;
 pub mod session;
 pub mod tool;

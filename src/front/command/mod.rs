@@ -7,6 +7,7 @@ pub mod completions;
 pub mod config;
 pub mod doctor;
 pub mod models;
+pub mod rules;
 pub mod sessions;
 pub mod slash;
 pub mod tools;
@@ -43,7 +44,7 @@ fn says_yes(input: &mut dyn BufRead) -> bool {
 }
 
 /// A failure to write what a command has to say. A reader that left early is none.
-fn written(outcome: io::Result<u8>) -> Result<u8, Error> {
+pub fn written(outcome: io::Result<u8>) -> Result<u8, Error> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(DONE),
         Err(error) => Err(Error::failed("the output could not be written").caused_by(error)),

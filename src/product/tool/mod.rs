@@ -7,7 +7,7 @@ pub mod bash;
 pub mod edit;
 pub mod find;
 #[cfg(test)]
-mod fixture;
+pub mod fixture;
 pub mod lean;
 pub mod list;
 mod missing;
