@@ -157,6 +157,17 @@ impl Output {
         Self { text: Captured::whole(text), ..Self::default() }
     }
 
+    /// Tells the model more, behind what it is told already.
+    pub fn append(&mut self, text: &str) {
+        match &mut self.appendix {
+            Some(appendix) => {
+                appendix.push_str("\n\n");
+                appendix.push_str(text);
+            }
+            None => self.appendix = Some(text.to_owned()),
+        }
+    }
+
     /// A failed call. The text tells the model what to do about it.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: Captured::whole(text), is_error: true, ..Self::default() }

@@ -49,7 +49,7 @@ use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use asking::Asked;
 use crew::{Crew, MadeOf, Person, Post, hooks};
-use request::{load, node_settings, system};
+use request::{instructions, load, node_settings, system};
 use tools::{Bench, Tools, tools, withheld};
 
 pub use asking::{answering, switch};
@@ -159,7 +159,8 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let bench = Bench { loaded, env, workspace: &workspace, deny: &rules.deny, seen: &seen, mask: &mask, crew: &crew };
     let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
     let tools = plan::of(&reserve, purpose);
-    let system = system(settings, &tools, purpose, None);
+    let (told, touched) = instructions(loaded, env, &workspace, &mask, &mut notices);
+    let system = system(settings, &tools, &told, purpose, None);
     let node_settings = node_settings(settings, &system, &tools);
     let load = load(settings, &node_settings, &tools);
     let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load, &mask)?;
@@ -169,6 +170,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     notices.extend(of_session);
     notices.extend(grant.and_then(|grant| resumed(grant, &watch, settings.permissions.mode)));
     recall(&handled, &seen, &workspace);
+    touched.recall(&messages);
     session.set_price(choice.info.price);
     let is_watched = matches!(watch, Watch::Person(_));
     let mode = if is_watched { prompt::Mode::Interactive } else { prompt::Mode::OneShot };
@@ -207,9 +209,10 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         reserve,
         gate,
         rights: rights.clone(),
-        hooks: hooks(&redactor, checkpoints.as_ref()),
+        hooks: hooks(&redactor, checkpoints.as_ref(), &touched),
         redactor,
         checkpoints,
+        touched,
         session,
         system: system.into(),
         options,

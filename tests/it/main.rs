@@ -24,6 +24,7 @@ mod portable;
 mod readme;
 mod real;
 mod replay;
+mod rules;
 mod screen;
 mod sessions;
 mod static_binary;

@@ -29,6 +29,7 @@ use crate::model::request::Options;
 use super::checkpoint::record::Checkpoints;
 use super::journal::Journal;
 use super::permission::Rights;
+use super::rules::touched::Touched;
 use super::session::Session;
 use super::session::recording::Results;
 pub use hooks::Watching;
@@ -61,6 +62,8 @@ pub struct Agent {
     pub redactor: Arc<Redactor>,
     /// What turns change of files, where that is kept.
     pub checkpoints: Option<Arc<Checkpoints>>,
+    /// Which rules were told, and which are told when work reaches their folders.
+    pub touched: Arc<Touched>,
     /// Where it is kept.
     pub session: Session,
     /// The system prompt.
@@ -123,7 +126,12 @@ impl Agent {
             watch,
             self.recorded.as_mut(),
             &mut self.on_first_command,
-            Around { rights: self.rights.as_deref(), checkpoints: self.checkpoints.as_deref(), journal: &self.journal },
+            Around {
+                rights: self.rights.as_deref(),
+                checkpoints: self.checkpoints.as_deref(),
+                touched: &self.touched,
+                journal: &self.journal,
+            },
         );
         let mut driver = Driver {
             model: Arc::clone(&self.model),

@@ -14,6 +14,7 @@ use crate::product::checkpoint::record::{Checkpoint, Checkpoints};
 use crate::product::error::Error;
 use crate::product::journal::Journal;
 use crate::product::permission::Rights;
+use crate::product::rules::touched::Touched;
 use crate::product::session::Session;
 use crate::product::session::recording::Results;
 use crate::product::tool::bash;
@@ -23,6 +24,7 @@ use crate::product::tool::bash;
 pub(super) struct Around<'a> {
     pub(super) rights: Option<&'a Rights>,
     pub(super) checkpoints: Option<&'a Checkpoints>,
+    pub(super) touched: &'a Touched,
     pub(super) journal: &'a Journal,
 }
 
@@ -70,8 +72,11 @@ impl<'a> Recorder<'a> {
         self.around.journal.write();
     }
 
-    /// Keeps and tells what came of rights and checkpoints since the last time.
+    /// Keeps and tells what came of rights, checkpoints and rules since the last time.
     fn catch_up(&mut self) {
+        for text in self.around.touched.take_notices() {
+            self.notice(NoticeCode::Rules, text);
+        }
         for text in self.around.checkpoints.map(Checkpoints::take_notices).unwrap_or_default() {
             self.notice(NoticeCode::Session, text);
         }
@@ -140,11 +145,13 @@ impl Sink for Recorder<'_> {
     }
 
     fn pruned(&mut self, kept: usize) {
+        self.around.touched.forget();
         let written = self.session.append_pruned(kept);
         self.kept(written);
     }
 
     fn folded(&mut self, folded: &Folded) {
+        self.around.touched.forget();
         self.catch_up();
         let mut folded = folded.clone();
         self.redactor.redact(&mut folded.text);

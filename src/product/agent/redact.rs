@@ -53,8 +53,8 @@ impl Hooks for Redactor {
     fn tool_finished(&self, _: &ToolCall, output: &mut Output) {
         self.mask.apply(&mut output.text.head);
         self.mask.apply(&mut output.text.tail);
-        if let Some(footer) = &mut output.footer {
-            self.mask.apply(footer);
+        for text in [&mut output.footer, &mut output.appendix].into_iter().flatten() {
+            self.mask.apply(text);
         }
         if let Some(change) = &mut output.change {
             self.change(change);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::fit::{self, Load};
 use super::plan::Mode;
-use super::request::{load, node_settings, system};
+use super::request::{instructions, load, node_settings, system};
 use super::{toolbox, workspace};
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
@@ -58,8 +58,11 @@ pub fn answering(
 ) -> Result<(Arc<dyn Model>, Vec<Notice>), Error> {
     let settings = &loaded.settings;
     // The task has the tools that run; these weigh as much.
-    let tools = toolbox(loaded, env, &Arc::new(workspace(loaded, env)?), &Arc::default(), &Mask::default())?;
-    let load = load(settings, &node_settings(settings, &system(settings, &tools, Mode::Work, None), &tools), &tools);
+    let workspace = Arc::new(workspace(loaded, env)?);
+    let tools = toolbox(loaded, env, &workspace, &Arc::default(), &Mask::default())?;
+    let (rules, _) = instructions(loaded, env, &workspace, mask, &mut Vec::new());
+    let system = system(settings, &tools, &rules, Mode::Work, None);
+    let load = load(settings, &node_settings(settings, &system, &tools), &tools);
     asked(choice, loaded, env, load, mask).map(|Asked { model, recorded: _, notices }| (model, notices))
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::fit::Load;
-use super::request::{load, node_settings, system};
+use super::request::{instructions, load, node_settings, system};
 use super::tools::{Bench, tools};
 use super::{asking, line, options, plan, workspace};
 use crate::base::cancel::Cancel;
@@ -36,6 +36,7 @@ use crate::product::permission::{Ask, Headless, Remembered, Rights, Rule, Watche
 use crate::product::prompt::{self, Facts};
 use crate::product::provider::Choice;
 use crate::product::provider::choose::choose_named;
+use crate::product::rules::touched::Touched;
 use crate::product::session::Session;
 use crate::product::session::store::{Home, Store};
 use crate::product::tool::seen::Seen;
@@ -179,7 +180,9 @@ impl Crew {
         let tools = limited(tools(bench)?.toolbox, order.tools.as_deref())?;
         let mode = plan::mode(&post.rights);
         let tools = plan::of(&tools, mode);
-        let system = system(settings, &tools, mode, order.brief.as_deref());
+        // What is wrong with the rules has been told to a person where the session began.
+        let (rules, touched) = instructions(loaded, env, &workspace, &mask, &mut Vec::new());
+        let system = system(settings, &tools, &rules, mode, order.brief.as_deref());
         let node_settings = node::Settings {
             max_turns: order.max_turns.or(node_settings(settings, &system, &tools).max_turns),
             last_words: true,
@@ -204,9 +207,10 @@ impl Crew {
             journal: Journal::default(),
             gate: gate(post, &order.worker),
             rights: None,
-            hooks: hooks(redactor, post.checkpoints.as_ref()),
+            hooks: hooks(redactor, post.checkpoints.as_ref(), &touched),
             redactor: Arc::clone(redactor),
             checkpoints: None,
+            touched,
             session,
             system: system.into(),
             options,
@@ -274,12 +278,13 @@ fn gate(post: &Post, worker: &Worker) -> Box<dyn Gate> {
 }
 
 /// Who hears of calls.
-pub(super) fn hooks(redactor: &Arc<Redactor>, checkpoints: Option<&Arc<Checkpoints>>) -> Arc<dyn Hooks> {
-    let redactor = Arc::clone(redactor);
-    match checkpoints.map(Arc::clone) {
-        Some(checkpoints) => Arc::new(Watching { redactor, checkpoints }),
-        None => redactor,
-    }
+pub(super) fn hooks(
+    redactor: &Arc<Redactor>,
+    checkpoints: Option<&Arc<Checkpoints>>,
+    touched: &Arc<Touched>,
+) -> Arc<dyn Hooks> {
+    let (redactor, touched) = (Arc::clone(redactor), Arc::clone(touched));
+    Arc::new(Watching { redactor, checkpoints: checkpoints.map(Arc::clone), touched })
 }
 
 /// An error in one line, its hints included.

@@ -1,23 +1,47 @@
 //! What every request holds besides the conversation, and what the node is told about it.
 
+use std::sync::Arc;
+
 use super::fit::Load;
 use super::plan::Mode;
+use crate::base::env::Env;
+use crate::base::text::mask::Mask;
 use crate::kernel::compact;
+use crate::kernel::event::Notice;
 use crate::kernel::node::{self, CHARS_PER_TOKEN};
 use crate::kernel::retry::Policy;
 use crate::kernel::toolbox::Toolbox;
+use crate::product::config::Loaded;
 use crate::product::config::settings::Settings;
 use crate::product::prompt;
+use crate::product::rules::touched::Touched;
+use crate::product::rules::{self, Place};
 use crate::product::tool::lean;
+use crate::product::tool::workspace::Workspace;
+
+/// The rules that the system prompt holds, and what knows those of deeper folders.
+pub(super) fn instructions(
+    loaded: &Loaded,
+    env: &Env,
+    workspace: &Arc<Workspace>,
+    mask: &Mask,
+    notices: &mut Vec<Notice>,
+) -> (String, Arc<Touched>) {
+    let place = Place::new(Arc::clone(workspace), env.home.clone(), loaded.paths.config_dir.clone());
+    let mut rules = rules::load(&place);
+    notices.append(&mut rules.notices);
+    mask.apply(&mut rules.text);
+    (rules.text.clone(), Arc::new(Touched::new(place, rules)))
+}
 
 /// The system prompt for these tools.
 ///
-/// `brief`: what stands at its end.
-pub(super) fn system(settings: &Settings, tools: &Toolbox, mode: Mode, brief: Option<&str>) -> String {
+/// `rules` stand between the built-in text and what the user appends. `brief`: what stands at its end.
+pub(super) fn system(settings: &Settings, tools: &Toolbox, rules: &str, mode: Mode, brief: Option<&str>) -> String {
     let names: Vec<&str> = tools.names().collect();
     let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
-    let mut text =
-        prompt::system(&names, size, settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let (own, append) = (settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
+    let mut text = prompt::system(&names, size, own, &[rules], append);
     let plan = (mode == Mode::Plan).then_some(prompt::PLAN);
     for more in plan.into_iter().chain(brief).map(str::trim).filter(|more| !more.is_empty()) {
         text.push_str("\n\n");

@@ -22,6 +22,8 @@ use crate::product::crew::named::{self, Found};
 use crate::product::crew::tool::{self as dispatch, DispatchAgent};
 use crate::product::error::Error;
 use crate::product::permission::Rule;
+use crate::product::rules::memory::Memory;
+use crate::product::rules::remember::{self, Remember};
 use crate::product::tool::bash::{self, ExecuteBash, Shell};
 use crate::product::tool::edit::{self, EditFile};
 use crate::product::tool::find::{self, FindFiles};
@@ -114,6 +116,7 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
     let shell = ExecuteBash::new(shell).map_err(|problem| wrong(loaded, "bash.env", None, problem))?;
     let withheld = shell.withheld().to_vec();
     let shell: Arc<dyn Tool> = Arc::new(shell);
+    let memory = Memory::new(env, loaded.paths.config_dir.clone(), Clock::System, mask.clone());
     let mut all: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(space(), Arc::clone(seen), limits("read_file", read::LIMITS))),
         Arc::new(ListFiles::new(closed(&["list_files"])?, limits("list_files", list::LIMITS))),
@@ -122,6 +125,7 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
         Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::clone(&shell),
+        Arc::new(Remember::new(memory, limits(remember::NAME, remember::LIMITS))),
     ];
     let mut notices = Vec::new();
     if crew.may_dispatch() {

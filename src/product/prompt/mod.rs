@@ -38,8 +38,15 @@ pub enum Size {
 /// The system prompt for a session that offers the tools `offered`.
 ///
 /// `override_text` stands in place of all built-in text, `append` follows at the end. Both are cut, visibly, at
-/// [`OWN_TEXT_CHARS`]. The result depends on the set of names only, not on their order.
-pub fn system(offered: &[&str], size: Size, override_text: Option<&str>, append: Option<&str>) -> String {
+/// [`OWN_TEXT_CHARS`]. Between them stand the texts `added`, which are there whatever the built-in text is and have caps of
+/// their own. The result depends on the set of names only, not on their order.
+pub fn system(
+    offered: &[&str],
+    size: Size,
+    override_text: Option<&str>,
+    added: &[&str],
+    append: Option<&str>,
+) -> String {
     let mut text = match override_text {
         Some(own) => capped(own.trim()).into_owned(),
         None => match size {
@@ -47,6 +54,10 @@ pub fn system(offered: &[&str], size: Size, override_text: Option<&str>, append:
             Size::Lean => LEAN.text.trim_ascii_end().to_owned(),
         },
     };
+    for added in added.iter().filter(|added| !added.is_empty()) {
+        separate(&mut text);
+        text.push_str(added);
+    }
     if let Some(own) = append.map(str::trim).filter(|own| !own.is_empty()) {
         separate(&mut text);
         text.push_str(&capped(own));

@@ -87,7 +87,7 @@ fn overhead(world: &World) -> Load {
     let tools: Toolbox = toolbox(&loaded, &world.env, &Arc::new(workspace), &Arc::default(), &Mask::default()).unwrap();
     let names: Vec<&str> = tools.names().collect();
     let is_lean = !loaded.settings.tools.enabled.contains(&"*".to_owned());
-    let system = prompt::system(&names, if is_lean { Size::Lean } else { Size::Full }, None, None);
+    let system = prompt::system(&names, if is_lean { Size::Lean } else { Size::Full }, None, &[], None);
     load_of(&loaded.settings, &node_settings(&loaded.settings, &system, &tools), &tools)
 }
 
