@@ -216,6 +216,10 @@ fn task(
     };
     let one_shot = task.print || !on_terminal();
     let loaded = config::load(env, flags)?;
+    if let Some(named) = &task.chain {
+        let around = knowledge::Around { loaded: &loaded, env, clock, journal };
+        return knowledge::chain(named, task, reading, around, stop, printer);
+    }
     let pictures = match task.image.as_slice() {
         [] => Vec::new(),
         files => {

@@ -28,6 +28,10 @@ pub enum Reading {
     Never,
 }
 
+/// What to say where it was given up.
+pub const SKIPPED: &str =
+    "Standard input was open but silent and is left unread; --stdin wait waits for it, --stdin none does not look.";
+
 /// What became of standard input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Input {

@@ -53,6 +53,7 @@ use request::{instructions, load, node_settings, system};
 use tools::{Bench, Tools, tools, withheld};
 
 pub use asking::{answering, switch};
+pub use names::LATER;
 pub use tools::toolbox;
 
 /// What an agent is put together from.

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod app;
 pub mod auth;
 pub mod catalogue;
+pub mod chain;
 pub mod checkpoint;
 pub mod config;
 pub mod crew;

@@ -5,21 +5,135 @@
 
 use std::sync::Arc;
 
+use crate::base::cancel::Cancel;
+use crate::base::clock::Clock;
 use crate::base::env::Env;
+use crate::base::text::mask::Mask;
+use crate::cli::Task;
 use crate::cli::command::JobsAction;
 use crate::front::command::{self, Form};
 use crate::front::out::Out;
-use crate::product::app;
-use crate::product::config::{self, Flags};
+use crate::front::print::one_shot::Asked;
+use crate::front::print::{self, Printer};
+use crate::front::stdin::Reading;
+use crate::front::stop::Stop;
+use crate::kernel::event::Event;
+use crate::product::app::{self, Parts, Which};
+use crate::product::chain::find::{self, Places};
+use crate::product::chain::past::{self, Resumed};
+use crate::product::chain::{Chain, Step};
+use crate::product::config::{self, Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::journal::Journal;
+use crate::product::provider::Choice;
+use crate::product::provider::choose::{choose, choose_named};
 use crate::product::rules::{self, Place};
+use crate::product::session::store::Store;
+use crate::product::tool::workspace::Workspace;
+
+/// What a task has around it.
+pub(super) struct Around<'a> {
+    pub(super) loaded: &'a Loaded,
+    pub(super) env: &'a Env,
+    pub(super) clock: Clock,
+    pub(super) journal: Journal,
+}
 
 pub(super) fn skills(_: Form, _: &Env, _: &Flags, _: &mut Out<'_>) -> Result<u8, Error> {
     Err(Error::usage("not built yet"))
 }
 
-pub(super) fn chains(_: Form, _: &Env, _: &Flags, _: &mut Out<'_>) -> Result<u8, Error> {
+pub(super) fn chains(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
+    let loaded = config::load(env, flags)?;
+    let tools = all_tools(&loaded, env)?;
+    let found = find::all(&Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools });
+    out.both(|stdout, _| command::chains::run(&found, &env.cwd, form, stdout))
+}
+
+/// The names of all tools there are, whatever is switched off here: a chain is right or wrong for everybody.
+fn all_tools(loaded: &Loaded, env: &Env) -> Result<Vec<&'static str>, Error> {
+    let mut loaded = loaded.clone();
+    loaded.settings.tools.enabled.clear();
+    loaded.settings.tools.disabled.clear();
+    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
+    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
+    let mut names: Vec<_> = tools.names().chain(app::LATER).collect();
+    names.dedup();
+    Ok(names)
+}
+
+/// A task for a chain. All that can be wrong with the chain is found before anybody is asked anything.
+pub(super) fn chain(
+    named: &str,
+    task: &Task,
+    reading: Reading,
+    around: Around<'_>,
+    stop: &Stop,
+    printer: &mut Printer<'_, '_>,
+) -> Result<u8, Error> {
+    let Around { loaded, env, clock, journal } = around;
+    if !task.image.is_empty() {
+        return Err(Error::usage("--image: pictures do not go along with a chain")
+            .hint("name the files in the task: a step whose model sees can look at them with read_file"));
+    }
+    let tools = all_tools(loaded, env)?;
+    let chain = Chain::find(named, &Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools })?;
+    let session = super::session(task, env);
+    let resumed = match &task.from {
+        None => Resumed::default(),
+        Some(step) => {
+            let selector = match &session {
+                Which::Open(selector) | Which::Fork { of: selector, at: _ } => Some(selector),
+                Which::New | Which::Unkept => None,
+            };
+            past::resume(&chain, step, selector, &Store::new(&loaded.paths.data_dir, clock), &env.cwd)?
+        }
+    };
+    let session = match (session, &resumed.session) {
+        (Which::New, Some(selector)) => Which::Open(selector.clone()),
+        (session @ (Which::New | Which::Open(_) | Which::Fork { .. } | Which::Unkept), _) => session,
+    };
+    for notice in &loaded.notices {
+        printer.event(&Event::Notice(notice.clone()));
+    }
+    let choice = choose(loaded, env, stop.cancel())?;
+    let steps = chain.steps.get(resumed.from..).unwrap_or_default();
+    check_models(steps, loaded, env, &choice, stop.cancel())?;
+    let asked = match task.prompt.is_empty() && !steps.iter().any(|step| step.prompt.has_task()) {
+        // Nothing is put in for it; the session is called by it.
+        true => Asked { prompt: Some(chain.description.clone()), reading: Reading::Never, pictures: Vec::new() },
+        false => Asked::new(task.prompt.clone(), reading),
+    };
+    let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal })?;
+    let max_cost = loaded.settings.max_cost;
+    let wanted = print::chain::Wanted { chain: &chain, named, resumed: &resumed, max_cost };
+    let crew = crew(&assembled)?;
+    print::chain::run(assembled, wanted, &asked, &*crew, stop, printer)
+}
+
+/// Who works on the steps.
+fn crew(_: &app::Assembled) -> Result<Box<crate::product::crew::Send<'static>>, Error> {
     Err(Error::usage("not built yet"))
+}
+
+/// Makes sure that every step has somebody to ask, and at a price that is known where there is a limit of cost.
+fn check_models(steps: &[Step], loaded: &Loaded, env: &Env, start: &Choice, cancel: &Cancel) -> Result<(), Error> {
+    for step in steps {
+        let Some(spec) = &step.model else { continue };
+        let choice = choose_named(loaded, env, cancel, spec, start).map_err(|mut error| {
+            error.message = format!("step {}: {}", step.name, error.message);
+            error
+        })?;
+        if loaded.settings.max_cost.is_some() && choice.info.price.is_none() {
+            let Choice { model, provider, .. } = &choice;
+            return Err(Error::usage(format!(
+                "step {}: max_cost is set, but the price of {model} is unknown",
+                step.name
+            ))
+            .hint(format!("give it in providers.{provider}.models as \"cost\"")));
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn jobs(_: Option<JobsAction>, _: Form, _: &Env, _: &mut Out<'_>) -> Result<u8, Error> {

@@ -3,6 +3,7 @@
 //! Reads the terminal only through what it is given, and never the environment.
 
 pub mod auth;
+pub mod chains;
 pub mod completions;
 pub mod config;
 pub mod doctor;

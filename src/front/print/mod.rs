@@ -1,5 +1,6 @@
 //! One-shot output: the chosen format on stdout and nothing else, progress and notices on stderr.
 
+pub mod chain;
 pub mod demo;
 pub mod one_shot;
 

@@ -73,8 +73,7 @@ pub fn run(
     }
     let input = stdin::read(asked.reading, stop.cancel())?;
     if input == stdin::Input::Skipped {
-        let text = "Standard input was open but silent and is left unread; --stdin wait waits for it, --stdin none does not look.";
-        printer.event(&Event::Notice(Notice::new(NoticeCode::Stdin, text)));
+        printer.event(&Event::Notice(Notice::new(NoticeCode::Stdin, stdin::SKIPPED)));
     }
     let stdin_word = input.as_str();
     let parts = message(asked, input, &workspace, stop, printer)?;
@@ -135,7 +134,7 @@ pub fn run(
 }
 
 /// What the user says: the pictures that go along, the files that the prompt names, the prompt, and what was piped in.
-fn message(
+pub(super) fn message(
     asked: &Asked,
     input: stdin::Input,
     workspace: &Arc<Workspace>,
@@ -171,7 +170,7 @@ fn message(
 }
 
 /// What to tell a person about an ending that was none of the model's own.
-fn failure(end: &End, provider: &str, report: &Report, is_kept: bool) -> Option<Error> {
+pub(super) fn failure(end: &End, provider: &str, report: &Report, is_kept: bool) -> Option<Error> {
     let ended = |text: String| {
         let error = Error::failed(text);
         Some(if is_kept { error.hint("go on with: agent -p -c \"...\"") } else { error })

@@ -33,7 +33,8 @@ use super::rules::touched::Touched;
 use super::session::Session;
 use super::session::recording::Results;
 pub use hooks::Watching;
-use recorder::{Around, Recorder};
+use recorder::Around;
+pub use recorder::Recorder;
 use redact::Redactor;
 
 /// One conversation, with everything it needs.
@@ -116,6 +117,19 @@ impl Agent {
         watch: &mut dyn FnMut(&Event),
     ) -> Finished {
         self.drive(Work::Compact(wishes), cancel, watch).await
+    }
+
+    /// Keeps and shows a task that is not the node's to do, message by message. The node does not hear of it: who goes on
+    /// with the conversation opens the session anew.
+    pub fn recorder<'a>(&'a mut self, watch: &'a mut dyn FnMut(&Event)) -> Recorder<'a> {
+        Recorder::new(
+            &mut self.session,
+            &self.redactor,
+            watch,
+            self.recorded.as_mut(),
+            &mut self.on_first_command,
+            Around { rights: self.rights.as_deref(), checkpoints: self.checkpoints.as_deref(), journal: &self.journal },
+        )
     }
 
     async fn drive(&mut self, work: Work, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {

@@ -29,7 +29,7 @@ pub(super) struct Around<'a> {
 }
 
 /// Keeps a task in its session and shows it to a watcher. What was allowed meanwhile is kept before anything else.
-pub(super) struct Recorder<'a> {
+pub struct Recorder<'a> {
     session: &'a mut Session,
     redactor: &'a Redactor,
     watch: &'a mut dyn FnMut(&Event),
@@ -55,8 +55,25 @@ impl<'a> Recorder<'a> {
         Self { session, redactor, watch, recorded, on_first_command, around, has_begun, unsynced }
     }
 
+    /// Keeps a note on the message that was kept last.
+    pub fn note(&mut self, label: String) {
+        if let Some(id) = self.session.last_id() {
+            let kept = self.session.append_label(id, Some(label));
+            self.kept(kept);
+        }
+    }
+
+    /// Keeps what the session is called, if it has no name yet.
+    pub fn name(&mut self, mut name: String) {
+        if self.session.name().is_none() {
+            self.redactor.redact(&mut name);
+            let kept = self.session.append_name(name);
+            self.kept(kept);
+        }
+    }
+
     /// Brings everything to the disk; a task that is shown as done is synced.
-    pub(super) fn finish(mut self) {
+    pub fn finish(mut self) {
         if let Some(checkpoints) = self.around.checkpoints
             && let Some(Checkpoint { entry_id, reference }) = checkpoints.end(self.session.last_id())
         {
