@@ -56,7 +56,7 @@ fn all_tools(loaded: &Loaded, env: &Env) -> Result<Vec<&'static str>, Error> {
     loaded.settings.tools.enabled.clear();
     loaded.settings.tools.disabled.clear();
     let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), Mask::default())?;
+    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;
     let mut names: Vec<_> = tools.names().chain(app::LATER).collect();
     names.dedup();
     Ok(names)
@@ -104,16 +104,11 @@ pub(super) fn chain(
         true => Asked { prompt: Some(chain.description.clone()), reading: Reading::Never, pictures: Vec::new() },
         false => Asked::new(task.prompt.clone(), reading),
     };
-    let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal })?;
+    let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal, mode: super::mode(task) })?;
     let max_cost = loaded.settings.max_cost;
     let wanted = print::chain::Wanted { chain: &chain, named, resumed: &resumed, max_cost };
-    let crew = crew(&assembled)?;
-    print::chain::run(assembled, wanted, &asked, &*crew, stop, printer)
-}
-
-/// Who works on the steps.
-fn crew(_: &app::Assembled) -> Result<Box<crate::product::crew::Send<'static>>, Error> {
-    Err(Error::usage("not built yet"))
+    let crew = assembled.crew.clone();
+    print::chain::run(assembled, wanted, &asked, &|order, cancel, tell| crew.send(order, cancel, tell), stop, printer)
 }
 
 /// Makes sure that every step has somebody to ask, and at a price that is known where there is a limit of cost.

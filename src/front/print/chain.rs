@@ -48,7 +48,7 @@ pub fn run(
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<u8, Error> {
-    let Assembled { mut agent, notices, workspace, rights: _, shell: _ } = assembled;
+    let Assembled { mut agent, notices, workspace, rights: _, shell: _, crew: _ } = assembled;
     printer.set_session(agent.session.id());
     let provider = agent.model.info().origin.provider.clone();
     for notice in notices {

@@ -81,6 +81,8 @@ impl Ran {
 pub fn run(agent: &mut Agent, job: &Job<'_>, send: &Send<'_>, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Ran {
     let begun = Instant::now();
     let deadline = Deadline::new(cancel, agent.timeout);
+    // A new task begins, and what it costs is counted anew.
+    agent.node.pot().empty();
     let toolbox = agent.tools.clone();
     let origin = Arc::clone(&agent.model.info().origin);
     let opening = agent.opening.take();

@@ -72,6 +72,7 @@ impl Running<'_> {
                     Some(end) => (text, end),
                 }
             }
+            Err(_) if self.cancel.is_cancelled() => (String::new(), End::Cancelled),
             Err(problem) => (String::new(), could_not(problem)),
         };
         self.notice(format!("Step {number} of {all} stops the chain: {step}."));

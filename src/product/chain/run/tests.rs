@@ -51,7 +51,9 @@ impl World {
     fn agent(&self, session: Which) -> Agent {
         let choice = choose(&self.loaded, &self.env, &Cancel::new()).unwrap();
         let (env, clock, journal) = (&self.env, Clock::System, Journal::default());
-        app::headless(Parts { loaded: &self.loaded, choice, env, clock, session, journal }).unwrap().agent
+        app::headless(Parts { loaded: &self.loaded, choice, env, clock, session, journal, mode: app::plan::Mode::Work })
+            .unwrap()
+            .agent
     }
 
     fn store(&self) -> Store {
