@@ -18,6 +18,7 @@ use crate::front::print::{self, Printer};
 use crate::front::stdin::Reading;
 use crate::front::stop::Stop;
 use crate::kernel::event::Event;
+use crate::model::message::Origin;
 use crate::product::app::{self, Parts, Which};
 use crate::product::chain::find::{self, Places};
 use crate::product::chain::past::{self, Resumed};
@@ -26,7 +27,7 @@ use crate::product::config::{self, Flags, Loaded};
 use crate::product::error::Error;
 use crate::product::journal::Journal;
 use crate::product::provider::Choice;
-use crate::product::provider::choose::{choose, choose_named};
+use crate::product::provider::choose::{choose, choose_exactly, choose_named};
 use crate::product::rules::{self, Place};
 use crate::product::session::store::Store;
 use crate::product::tool::workspace::Workspace;
@@ -101,7 +102,7 @@ pub(super) fn chain(
     check_models(steps, loaded, env, &choice, stop.cancel())?;
     let asked = match task.prompt.is_empty() && !steps.iter().any(|step| step.prompt.has_task()) {
         // Nothing is put in for it; the session is called by it.
-        true => Asked { prompt: Some(chain.description.clone()), reading: Reading::Never, pictures: Vec::new() },
+        true => Asked { prompt: Some(chain.name.clone()), reading: Reading::Never, pictures: Vec::new() },
         false => Asked::new(task.prompt.clone(), reading),
     };
     let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal, mode: super::mode(task) })?;
@@ -114,8 +115,15 @@ pub(super) fn chain(
 /// Makes sure that every step has somebody to ask, and at a price that is known where there is a limit of cost.
 fn check_models(steps: &[Step], loaded: &Loaded, env: &Env, start: &Choice, cancel: &Cancel) -> Result<(), Error> {
     for step in steps {
-        let Some(spec) = &step.model else { continue };
-        let choice = choose_named(loaded, env, cancel, spec, start).map_err(|mut error| {
+        let chosen = match (&step.provider, &step.model) {
+            (_, None) => continue,
+            (None, Some(spec)) => choose_named(loaded, env, cancel, spec, start),
+            (Some(provider), Some(model)) => {
+                let origin = Origin { provider: provider.clone(), model: model.clone() };
+                choose_exactly(loaded, env, cancel, &origin, start)
+            }
+        };
+        let choice = chosen.map_err(|mut error| {
             error.message = format!("step {}: {}", step.name, error.message);
             error
         })?;

@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod chains;
 mod chat;
 mod compaction;
 mod config;

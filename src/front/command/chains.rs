@@ -44,8 +44,8 @@ fn value(found: &Found, by: Option<&Found>) -> Value {
 }
 
 fn step_value(step: &Step) -> Value {
-    let Step { name, line: _, tools, max_iterations, model, is_parallel, prompt: _ } = step;
-    json!({"name": name, "tools": tools, "max_iterations": max_iterations, "model": model, "parallel": is_parallel})
+    let Step { name, line: _, tools, max_iterations, provider: _, model: _, is_parallel, prompt: _ } = step;
+    json!({"name": name, "tools": tools, "max_iterations": max_iterations, "model": step.who(), "parallel": is_parallel})
 }
 
 fn problem_value(problem: &Problem) -> Value {
@@ -86,14 +86,14 @@ fn block(found: &Found, by: Option<&Found>, cwd: &Path) -> String {
 }
 
 fn step_line(number: usize, step: &Step) -> String {
-    let Step { name, line: _, tools, max_iterations, model, is_parallel, prompt: _ } = step;
+    let Step { name, line: _, tools, max_iterations, provider: _, model: _, is_parallel, prompt: _ } = step;
     let tools = match tools.as_deref() {
         None => "all tools".to_owned(),
         Some([]) => "no tools".to_owned(),
         Some(tools) => visible::line(&tools.join(", ")).into_owned(),
     };
     let calls = max_iterations.map(|most| format!("at most {most} model calls"));
-    let model = model.as_ref().map(|model| visible::line(model).into_owned());
+    let model = step.who().map(|model| visible::line(&model).into_owned());
     let beside = is_parallel.then(|| "parallel".to_owned());
     let facts: Vec<_> = [Some(tools), calls, model, beside].into_iter().flatten().collect();
     format!("  {number}. {}: {}\n", visible::line(name), facts.join(" · "))

@@ -44,7 +44,9 @@ pub struct Step {
     pub tools: Option<Vec<String>>,
     /// Model calls it may take; `None` for the limit of any task.
     pub max_iterations: Option<u32>,
-    /// Who is asked, as `provider/id` or an id alone; `None` for the model in use.
+    /// The provider that is asked; never without a model.
+    pub provider: Option<String>,
+    /// The model that is asked, as `provider/id` or an id alone; `None` for the one in use.
     pub model: Option<String>,
     /// Whether it may run beside its neighbours that say so, too.
     pub is_parallel: bool,
@@ -75,6 +77,12 @@ impl Problem {
 }
 
 impl Step {
+    /// Who is asked, as an order has it.
+    pub fn who(&self) -> Option<String> {
+        let model = self.model.as_ref()?;
+        Some(self.provider.as_ref().map_or_else(|| model.clone(), |provider| format!("{provider}/{model}")))
+    }
+
     /// Those of the tools in `toolbox` that the step may use, in their order there.
     pub fn tools_of(&self, toolbox: &Toolbox) -> Vec<&'static str> {
         let Some(patterns) = &self.tools else { return toolbox.names().collect() };

@@ -123,15 +123,10 @@ impl Options {
         if is_second { Err(twice()) } else { Ok(()) }
     }
 
-    /// Who is asked, as an order has it.
-    pub(super) fn who(&self, problems: &mut Vec<Problem>) -> Option<String> {
-        match (&self.provider, &self.model) {
-            (None, model) => model.clone(),
-            (Some((_, provider)), Some(model)) => Some(format!("{provider}/{model}")),
-            (Some((line, _)), None) => {
-                problems.push(Problem::new(*line, "provider: names no model").hint("add `model: ID`"));
-                None
-            }
+    /// Looks for options that say nothing without another one.
+    pub(super) fn check(&self, problems: &mut Vec<Problem>) {
+        if let (Some((line, _)), None) = (&self.provider, &self.model) {
+            problems.push(Problem::new(*line, "provider: names no model").hint("add `model: ID`"));
         }
     }
 }

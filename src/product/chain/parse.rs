@@ -112,14 +112,15 @@ impl Draft {
         if prompt.is_empty() {
             problems.push(Problem::new(line, format!("step `{}` is empty: it has no prompt", visible::line(name))));
         }
-        let model = options.who(problems);
-        let Options { tools, max_iterations, parallel, model: _, provider: _ } = options;
+        options.check(problems);
+        let Options { tools, max_iterations, model, provider, parallel } = options;
         let text = prompt.iter().map(|line| line.text.trim_end()).collect::<Vec<_>>().join("\n");
         let step = Step {
             name: name.to_owned(),
             line,
             tools,
             max_iterations,
+            provider: provider.map(|(_, name)| name),
             model,
             is_parallel: parallel.unwrap_or(false),
             prompt: Prompt::new(&text),

@@ -47,7 +47,7 @@ fn a_chain_is_read() {
     assert_eq!(names[0].1, 8);
     let boil = &chain.steps[0];
     assert_eq!(boil.tools.as_deref().unwrap(), ["read_file", "search_*"]);
-    assert_eq!((boil.max_iterations, boil.model.as_deref(), boil.is_parallel), (Some(3), Some("p/m/1"), false));
+    assert_eq!((boil.max_iterations, boil.who().as_deref(), boil.is_parallel), (Some(3), Some("p/m/1"), false));
     assert!(filled(&chain, 0, &[]).contains("## no step"), "{}", filled(&chain, 0, &[]));
     assert_eq!(chain.groups(), [0..1, 1..3, 3..4]);
     assert_eq!(filled(&chain, 1, &["A"]), "Pour A.");
@@ -272,11 +272,8 @@ fn written() -> impl Strategy<Value = (String, Vec<(String, String)>)> {
         for (at, (name, prompt, filter, count, blank)) in steps.into_iter().enumerate() {
             let name = format!("{at}{name}");
             // Headings of the second level are steps; that is not what is tested here.
-            let lines: Vec<_> = prompt
-                .lines()
-                .map(|line| line.trim_end())
-                .filter(|line| !line.trim_start().starts_with("##"))
-                .collect();
+            let lines: Vec<_> =
+                prompt.lines().map(str::trim_end).filter(|line| !line.trim_start().starts_with("##")).collect();
             let prompt = format!("x {}", lines.join("\n")).trim().to_owned();
             let options = if filter { format!("tools: read_file\nmax_iterations: {count}\n") } else { String::new() };
             let gap = if blank && filter { "\n\n" } else { "\n" };
@@ -296,7 +293,7 @@ proptest! {
         for (place, (_, prompt)) in said.iter().enumerate() {
             prop_assert_eq!(&filled(&chain, place, &[]), prompt);
         }
-        prop_assert_eq!(chain.groups().iter().map(|group| group.len()).sum::<usize>(), chain.steps.len());
+        prop_assert_eq!(chain.groups().iter().map(std::iter::ExactSizeIterator::len).sum::<usize>(), chain.steps.len());
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Running<'_> {
                 step.name, chain.name
             )),
             tools: step.tools.as_ref().map(|_| step.tools_of(self.toolbox).into_iter().map(str::to_owned).collect()),
-            model: step.model.clone(),
+            model: step.who(),
             max_turns: step.max_iterations,
         }
     }
