@@ -128,7 +128,12 @@ impl Agent {
             watch,
             self.recorded.as_mut(),
             &mut self.on_first_command,
-            Around { rights: self.rights.as_deref(), checkpoints: self.checkpoints.as_deref(), journal: &self.journal },
+            Around {
+                rights: self.rights.as_deref(),
+                checkpoints: self.checkpoints.as_deref(),
+                touched: &self.touched,
+                journal: &self.journal,
+            },
         )
     }
 
