@@ -237,12 +237,13 @@ fn task(
         let chat = Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false, journal };
         return if is_dumb { repl::plain::run(chat, stop) } else { repl::run::run(chat, stop) };
     }
+    let mut asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
+    let loaded = knowledge::expand(&mut asked, loaded, env, flags)?;
     for notice in &loaded.notices {
         printer.event(&Event::Notice(notice.clone()));
     }
     let choice = choose(&loaded, env, stop.cancel())?;
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal, mode: mode(task) })?;
-    let asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };
     one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
 }
 

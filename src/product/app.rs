@@ -45,6 +45,7 @@ use super::session::Session;
 use super::session::load::Handled;
 use super::session::name;
 use super::session::store::{Opened, Selector, Store};
+use super::skill::Skills;
 use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use asking::Asked;
@@ -161,7 +162,9 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
     let tools = plan::of(&reserve, purpose);
     let (told, touched) = instructions(loaded, env, &workspace, &mask, &mut notices);
-    let system = system(settings, &tools, &told, purpose, None);
+    let skills = Skills::new(env, loaded, Arc::clone(&workspace)).find();
+    notices.extend(skills.notices().into_iter().chain(skills.catalogue(&tools).1));
+    let system = system(settings, &tools, &told, &skills, purpose, None);
     let node_settings = node_settings(settings, &system, &tools);
     let load = load(settings, &node_settings, &tools);
     let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load, &mask)?;
@@ -208,6 +211,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         journal,
         tools,
         reserve,
+        skills: Arc::new(skills),
         gate,
         rights: rights.clone(),
         hooks: hooks(&redactor, checkpoints.as_ref(), &touched),

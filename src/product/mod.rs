@@ -24,5 +24,7 @@ pub mod repository;
 pub mod rules;
 pub mod sandbox;
 pub mod session;
+pub mod skill;
+pub mod template;
 pub mod tool;
 pub mod upkeep;

@@ -30,6 +30,7 @@ use crate::product::provider::Choice;
 use crate::product::provider::choose::{choose, choose_exactly, choose_named};
 use crate::product::rules::{self, Place};
 use crate::product::session::store::Store;
+use crate::product::template::{self, Knowledge};
 use crate::product::tool::workspace::Workspace;
 
 /// What a task has around it.
@@ -40,8 +41,26 @@ pub(super) struct Around<'a> {
     pub(super) journal: Journal,
 }
 
-pub(super) fn skills(_: Form, _: &Env, _: &Flags, _: &mut Out<'_>) -> Result<u8, Error> {
-    Err(Error::usage("not built yet"))
+pub(super) fn skills(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
+    let loaded = config::load(env, flags)?;
+    let knowledge = knowledge(&loaded, env)?;
+    out.both(|stdout, _| command::skills::run(&knowledge, env.home.as_deref(), form, stdout))
+}
+
+/// Puts what the prompt stands for into its place, and returns the settings for it.
+pub(super) fn expand(asked: &mut Asked, loaded: Loaded, env: &Env, flags: &Flags) -> Result<Loaded, Error> {
+    let Some(prompt) = asked.prompt.as_deref().filter(|prompt| prompt.trim_start().starts_with('/')) else {
+        return Ok(loaded);
+    };
+    let Some(expanded) = template::expand(prompt, &knowledge(&loaded, env)?)? else { return Ok(loaded) };
+    let loaded = template::apply::apply(&expanded, loaded, env, flags)?;
+    asked.expanded = Some(expanded.text);
+    Ok(loaded)
+}
+
+fn knowledge(loaded: &Loaded, env: &Env) -> Result<Knowledge, Error> {
+    let workspace = Arc::new(app::workspace(loaded, env)?);
+    Ok(Knowledge::new(env, loaded, workspace, command::skills::reserved()))
 }
 
 pub(super) fn chains(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
@@ -102,7 +121,9 @@ pub(super) fn chain(
     check_models(steps, loaded, env, &choice, stop.cancel())?;
     let asked = match task.prompt.is_empty() && !steps.iter().any(|step| step.prompt.has_task()) {
         // Nothing is put in for it; the session is called by it.
-        true => Asked { prompt: Some(chain.name.clone()), reading: Reading::Never, pictures: Vec::new() },
+        true => {
+            Asked { prompt: Some(chain.name.clone()), reading: Reading::Never, pictures: Vec::new(), expanded: None }
+        }
         false => Asked::new(task.prompt.clone(), reading),
     };
     let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal, mode: super::mode(task) })?;

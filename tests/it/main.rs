@@ -28,6 +28,7 @@ mod replay;
 mod rules;
 mod screen;
 mod sessions;
+mod skills;
 mod static_binary;
 mod succession;
 mod support;

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod models;
 pub mod rules;
 pub mod sessions;
+pub mod skills;
 pub mod slash;
 pub mod tools;
 pub mod trust;

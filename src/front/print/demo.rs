@@ -42,7 +42,8 @@ pub fn run(
     let assembled = headless(parts)?;
     let prompt = demo::PROMPT;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {prompt}", demo.project.display()));
-    let asked = Asked { prompt: Some(prompt.to_owned()), reading: Reading::Never, pictures: Vec::new() };
+    let asked =
+        Asked { prompt: Some(prompt.to_owned()), expanded: None, reading: Reading::Never, pictures: Vec::new() };
     let code = one_shot::run(assembled, &asked, Goal::GreenCommand, stop, &mut Printer::new(out, style))?;
     out.talk(demo.changes().trim_end());
     if code == 0 && style.talk != Talk::Quiet {

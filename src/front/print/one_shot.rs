@@ -34,6 +34,8 @@ pub enum Goal {
 pub struct Asked {
     /// The words of the command line.
     pub prompt: Option<String>,
+    /// What is said in their place, where they begin with a skill or a template.
+    pub expanded: Option<String>,
     /// When standard input is read.
     pub reading: Reading,
     /// Pictures that go along, each behind a line that names it.
@@ -49,7 +51,8 @@ impl Asked {
         }
         let prompt = Some(words.join(" ")).filter(|prompt| !prompt.trim().is_empty());
         let waits = (dash || prompt.is_none()) && reading == Reading::Auto;
-        Self { prompt, reading: if waits { Reading::Wait } else { reading }, pictures: Vec::new() }
+        let reading = if waits { Reading::Wait } else { reading };
+        Self { prompt, expanded: None, reading, pictures: Vec::new() }
     }
 }
 
@@ -156,7 +159,8 @@ pub(super) fn message(
             other
         }
     };
-    let said = match (typed, input) {
+    // What was typed names files, not what it stands for: that may be a stranger's.
+    let said = match (asked.expanded.as_deref().unwrap_or(typed), input) {
         (_, stdin::Input::Interrupted) => return Err(interrupted()),
         ("", stdin::Input::Read(text)) => text,
         ("", stdin::Input::Skipped | stdin::Input::Nothing) => {
@@ -202,7 +206,7 @@ mod tests {
 
     fn asked(words: &[&str], reading: Reading) -> (Option<String>, Reading) {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let Asked { prompt, reading, pictures: _ } = Asked::new(words, reading);
+        let Asked { prompt, expanded: _, reading, pictures: _ } = Asked::new(words, reading);
         (prompt, reading)
     }
 

@@ -32,6 +32,7 @@ use super::permission::Rights;
 use super::rules::touched::Touched;
 use super::session::Session;
 use super::session::recording::Results;
+use super::skill::Found;
 pub use hooks::Watching;
 use recorder::Around;
 pub use recorder::Recorder;
@@ -53,6 +54,8 @@ pub struct Agent {
     pub tools: Toolbox,
     /// What could be called if nothing but the settings held.
     pub reserve: Toolbox,
+    /// The skills that the system prompt speaks of.
+    pub skills: Arc<Found>,
     /// Who permits calls.
     pub gate: Box<dyn Gate>,
     /// What the gate goes by, where it may change while a task runs; the session keeps what is granted.

@@ -24,6 +24,7 @@ use crate::product::provider::Choice;
 use crate::product::provider::network::{Network, network};
 use crate::product::session::blob::Blobs;
 use crate::product::session::recording::{Recording, Results};
+use crate::product::skill::Skills;
 
 /// Lets another model answer from now on: the conversation, the tools and what is allowed stay. What a person should know
 /// is returned. Not while a task runs.
@@ -61,7 +62,8 @@ pub fn answering(
     let workspace = Arc::new(workspace(loaded, env)?);
     let tools = toolbox(loaded, env, &workspace, &Arc::default(), &Mask::default())?;
     let (rules, _) = instructions(loaded, env, &workspace, mask, &mut Vec::new());
-    let system = system(settings, &tools, &rules, Mode::Work, None);
+    let skills = Skills::new(env, loaded, Arc::clone(&workspace)).find();
+    let system = system(settings, &tools, &rules, &skills, Mode::Work, None);
     let load = load(settings, &node_settings(settings, &system, &tools), &tools);
     asked(choice, loaded, env, load, mask).map(|Asked { model, recorded: _, notices }| (model, notices))
 }

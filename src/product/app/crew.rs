@@ -39,6 +39,7 @@ use crate::product::provider::choose::choose_named;
 use crate::product::rules::touched::Touched;
 use crate::product::session::Session;
 use crate::product::session::store::{Home, Store};
+use crate::product::skill::Skills;
 use crate::product::tool::seen::Seen;
 
 /// Sends workers. Clones are the same crew.
@@ -182,7 +183,8 @@ impl Crew {
         let tools = plan::of(&tools, mode);
         // What is wrong with the rules has been told to a person where the session began.
         let (rules, touched) = instructions(loaded, env, &workspace, &mask, &mut Vec::new());
-        let system = system(settings, &tools, &rules, mode, order.brief.as_deref());
+        let skills = Skills::new(env, loaded, Arc::clone(&workspace)).find();
+        let system = system(settings, &tools, &rules, &skills, mode, order.brief.as_deref());
         let node_settings = node::Settings {
             max_turns: order.max_turns.or(node_settings(settings, &system, &tools).max_turns),
             last_words: true,
@@ -219,6 +221,7 @@ impl Crew {
             opening: Some(environment),
             recorded: None,
             reserve: tools.clone(),
+            skills: Arc::new(skills),
             tools,
         })
     }

@@ -11,8 +11,8 @@ use crate::product::error::Error;
 use crate::product::tool::lean;
 
 /// Tools of parts that are not built yet: a configuration may speak of them already.
-pub const LATER: [&str; 8] =
-    ["job_output", "job_stop", "load_skill", "update_plan", "ask_user", "fetch_url", "remember", "find_tool"];
+pub const LATER: [&str; 7] =
+    ["job_output", "job_stop", "update_plan", "ask_user", "fetch_url", "remember", "find_tool"];
 
 /// Tools of MCP servers, which are known only once these run.
 const MCP: &str = "mcp__";

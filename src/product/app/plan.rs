@@ -43,5 +43,6 @@ pub fn set_mode(agent: &mut Agent, mode: Mode, loaded: &Loaded) {
         rights.set_planning(mode == Mode::Plan);
     }
     agent.tools = of(&agent.reserve, mode);
-    agent.system = system(&loaded.settings, &agent.tools, &agent.touched.at_start().text, mode, None).into();
+    agent.system =
+        system(&loaded.settings, &agent.tools, &agent.touched.at_start().text, &agent.skills, mode, None).into();
 }

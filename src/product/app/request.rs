@@ -16,6 +16,7 @@ use crate::product::config::settings::Settings;
 use crate::product::prompt;
 use crate::product::rules::touched::Touched;
 use crate::product::rules::{self, Place};
+use crate::product::skill::Found;
 use crate::product::tool::lean;
 use crate::product::tool::workspace::Workspace;
 
@@ -36,12 +37,20 @@ pub(super) fn instructions(
 
 /// The system prompt for these tools.
 ///
-/// `rules` stand between the built-in text and what the user appends. `brief`: what stands at its end.
-pub(super) fn system(settings: &Settings, tools: &Toolbox, rules: &str, mode: Mode, brief: Option<&str>) -> String {
+/// `rules` and the list of `skills` stand between the built-in text and what the user appends. `brief`: what stands at
+/// its end.
+pub(super) fn system(
+    settings: &Settings,
+    tools: &Toolbox,
+    rules: &str,
+    skills: &Found,
+    mode: Mode,
+    brief: Option<&str>,
+) -> String {
     let names: Vec<&str> = tools.names().collect();
     let size = if lean::is_in(&settings.tools.enabled) { prompt::Size::Lean } else { prompt::Size::Full };
     let (own, append) = (settings.system_prompt.as_deref(), settings.append_system_prompt.as_deref());
-    let mut text = prompt::system(&names, size, own, &[rules], append);
+    let mut text = prompt::system(&names, size, own, &[rules, &skills.catalogue(tools).0], append);
     let plan = (mode == Mode::Plan).then_some(prompt::PLAN);
     for more in plan.into_iter().chain(brief).map(str::trim).filter(|more| !more.is_empty()) {
         text.push_str("\n\n");

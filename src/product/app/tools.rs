@@ -24,6 +24,8 @@ use crate::product::error::Error;
 use crate::product::permission::Rule;
 use crate::product::rules::memory::Memory;
 use crate::product::rules::remember::{self, Remember};
+use crate::product::skill::Skills;
+use crate::product::skill::tool::{self as load_skill, LoadSkill};
 use crate::product::tool::bash::{self, ExecuteBash, Shell};
 use crate::product::tool::edit::{self, EditFile};
 use crate::product::tool::find::{self, FindFiles};
@@ -126,6 +128,10 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::clone(&shell),
         Arc::new(Remember::new(memory, limits(remember::NAME, remember::LIMITS))),
+        Arc::new(LoadSkill::new(
+            Skills::new(env, loaded, closed(&[load_skill::NAME, "read_file"])?),
+            limits(load_skill::NAME, load_skill::LIMITS),
+        )),
     ];
     let mut notices = Vec::new();
     if crew.may_dispatch() {
