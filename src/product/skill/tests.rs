@@ -1,3 +1,5 @@
+//! Which skills are found, which counts, and what is said of the others, in a small world of files.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,7 +1,7 @@
 //! What a template asks for besides its text, as settings of the one task it is used for: a model, and fewer tools.
 //!
-//! Takes away and never adds: tools stay within those that are on offer, and a project that nobody trusts chooses among the
-//! models of the provider in use.
+//! Takes away and never adds: tools stay within those that are on offer, and a project's template chooses among the models
+//! of the provider in use.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
@@ -29,10 +29,10 @@ pub fn apply(expanded: &Expanded, mut loaded: Loaded, env: &Env, flags: &Flags) 
     if let Some(model) = &expanded.model
         && !flags.values.iter().any(|flag| flag.key == MODEL.0)
     {
-        let is_foreign = expanded.origin == Origin::Project && !loaded.trust.is_given();
-        if is_foreign && !naming::stays(model, &loaded.values) {
+        // What somebody trusts in a project does not cover its prompts.
+        if expanded.origin == Origin::Project && !naming::stays(model, &loaded.values) {
             let text = format!(
-                "The prompt asks for the model {}, of another provider; that is withheld until you trust this project.",
+                "The project's prompt asks for the model {}, of another provider, and is not heeded; --model can choose it.",
                 visible::line(model)
             );
             loaded.notices.push(Notice::new(NoticeCode::Trust, text));

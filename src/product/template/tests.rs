@@ -1,3 +1,5 @@
+//! Which templates are found, and what becomes of a message that names one.
+
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -1,3 +1,5 @@
+//! The list and its caps.
+
 use super::*;
 use crate::product::skill::reach::Origin;
 use crate::product::skill::{Missing, Source};
