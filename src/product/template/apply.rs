@@ -15,6 +15,8 @@ use crate::product::error::Error;
 use crate::product::skill::reach::Origin;
 use crate::product::tool::lean;
 
+/// The glob that all tools fit.
+const ALL: &str = "*";
 /// A glob that no tool fits.
 const NO_TOOL: &str = "";
 /// The setting, and where messages say it comes from.
@@ -53,7 +55,7 @@ pub fn apply(expanded: &Expanded, mut loaded: Loaded, env: &Env, flags: &Flags) 
 fn narrowed(enabled: &[String], wanted: &[String]) -> Vec<String> {
     let (every, asked) = (set(enabled), set(wanted));
     let is_name = |name: &&String| !name.contains(['*', '?', '[', '{']);
-    let mut both: Vec<String> = if enabled.is_empty() {
+    let mut both: Vec<String> = if enabled.is_empty() || enabled.iter().any(|name| name == ALL) {
         wanted.to_vec()
     } else {
         let inside = wanted.iter().filter(is_name).filter(|name| every.is_match(name.as_str()));
@@ -89,7 +91,7 @@ mod tests {
             |names: &str| names.split(' ').filter(|name| !name.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         for (enabled, wanted, both) in [
             ("", "read_file search_*", "read_file search_*"),
-            ("*", "read_file", "read_file"),
+            ("*", "read_file search_*", "read_file search_*"),
             ("read_file search_files", "*_file", "read_file"),
             ("read_*", "read_* write_file", "read_*"),
             ("read_*", "write_file exec*", ""),
