@@ -11,6 +11,7 @@ mod request;
 mod rights;
 pub mod title;
 mod tools;
+mod web;
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ use super::session::load::Handled;
 use super::session::name;
 use super::session::store::{Opened, Selector, Store};
 use super::skill::Skills;
+use super::tool::ask::Inquire;
 use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
 use asking::Asked;
@@ -112,7 +114,17 @@ pub struct Assembled {
 /// Who can be asked.
 enum Watch {
     Nobody,
-    Person(Ask),
+    Person(Ask, Option<Inquire>),
+}
+
+impl Watch {
+    /// Who can be asked something by a tool.
+    fn inquire(&self) -> Option<&Inquire> {
+        match self {
+            Self::Nobody => None,
+            Self::Person(_, inquire) => inquire.as_ref(),
+        }
+    }
 }
 
 /// Puts an agent together for a run in which nobody can be asked.
@@ -129,13 +141,14 @@ pub fn headless(parts: Parts<'_>) -> Result<Assembled, Error> {
     assemble(parts, Watch::Nobody)
 }
 
-/// Puts an agent together for a run that a person watches: `ask` puts questions to them.
+/// Puts an agent together for a run that a person watches: `ask` puts questions about calls to them, `inquire` those of
+/// the model, which can ask them nothing without.
 ///
 /// # Errors
 ///
 /// As [`headless`], but that nobody knows a price is only told.
-pub fn watched(parts: Parts<'_>, ask: Ask) -> Result<Assembled, Error> {
-    assemble(parts, Watch::Person(ask))
+pub fn watched(parts: Parts<'_>, ask: Ask, inquire: Option<Inquire>) -> Result<Assembled, Error> {
+    assemble(parts, Watch::Person(ask, inquire))
 }
 
 /// Where the tools work, and what is closed to them.
@@ -158,7 +171,16 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let rules = rights::rules(loaded, env, &mut notices)?;
     let redactor = Arc::new(Redactor::new(mask.clone()));
     let crew = Crew::new(MadeOf::new(loaded, env, clock, &redactor, &rules.deny), Some(choice.clone()), 0);
-    let bench = Bench { loaded, env, workspace: &workspace, deny: &rules.deny, seen: &seen, mask: &mask, crew: &crew };
+    let bench = Bench {
+        loaded,
+        env,
+        workspace: &workspace,
+        deny: &rules.deny,
+        seen: &seen,
+        mask: &mask,
+        crew: &crew,
+        inquire: watch.inquire(),
+    };
     let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
     let tools = plan::of(&reserve, purpose);
     let (told, touched) = instructions(loaded, env, &workspace, &mask, &mut notices);
@@ -176,7 +198,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     recall(&handled, &seen, &workspace);
     touched.recall(&messages);
     session.set_price(choice.info.price);
-    let is_watched = matches!(watch, Watch::Person(_));
+    let is_watched = matches!(watch, Watch::Person(..));
     let mode = if is_watched { prompt::Mode::Interactive } else { prompt::Mode::OneShot };
     let by_price = !is_watched && settings.max_cost.is_some();
     let Gated { gate, rights, person } = gate(watch, loaded, env, rules, grant, &mut notices)?;
@@ -262,7 +284,7 @@ fn gate(
     grant: Option<Grant>,
     notices: &mut Vec<Notice>,
 ) -> Result<Gated, Error> {
-    let Watch::Person(ask) = watch else {
+    let Watch::Person(ask, inquire) = watch else {
         let judge = rights::judge(loaded, env, rules, grant.map(rights::unwatched))?;
         let rights = Arc::new(Rights::new(judge));
         return Ok(Gated { gate: Box::new(Headless(Arc::clone(&rights))), rights, person: None });
@@ -275,8 +297,8 @@ fn gate(
     judge.remembered = known;
     notices.extend(problems);
     let rights = Arc::new(Rights::new(judge));
-    let person = Person { ask, remembered: Some(remembered), turn: Arc::default() };
-    let Person { ask, remembered, turn } = person.clone();
+    let person = Person { ask, inquire, remembered: Some(remembered), turn: Arc::default() };
+    let Person { ask, inquire: _, remembered, turn } = person.clone();
     let gate = Watched { rights: Arc::clone(&rights), ask, worker: None, remembered, turn };
     Ok(Gated { gate: Box::new(gate), rights, person: Some(person) })
 }
@@ -288,8 +310,8 @@ fn resumed(grant: Grant, watch: &Watch, mode: Mode) -> Option<Notice> {
             let counts = rights::unwatched(grant).as_str();
             format!("The session goes on with what was allowed in it, here up to {counts}.")
         }
-        Watch::Person(_) if mode != Mode::Session => return None,
-        Watch::Person(_) => format!("The session goes on with what was allowed in it: {}.", grant.as_str()),
+        Watch::Person(..) if mode != Mode::Session => return None,
+        Watch::Person(..) => format!("The session goes on with what was allowed in it: {}.", grant.as_str()),
     };
     Some(Notice::new(NoticeCode::Session, text))
 }

@@ -36,4 +36,5 @@ mod terminals;
 mod tidy;
 mod tools;
 mod undo;
+mod web;
 mod wires;

@@ -221,6 +221,7 @@ impl Worker<'_> {
         app::watched(
             Parts { loaded, choice, env, clock: *clock, session, journal, mode: app::plan::Mode::Work },
             Arc::new(ask),
+            None,
         )
     }
 

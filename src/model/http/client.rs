@@ -3,7 +3,7 @@
 //! Plain http needs neither a trust store nor a resolver's configuration before the first request; only https loads the
 //! operating system's certificates.
 
-use reqwest::{Client, Proxy, Url, redirect, retry};
+use reqwest::{Client, ClientBuilder, Proxy, Url, redirect, retry};
 
 use crate::model::error::{ErrorKind, ModelError};
 
@@ -15,6 +15,15 @@ use super::{HttpOptions, connection, tls};
 ///
 /// A certificate file that holds none, or a system without trusted certificates.
 pub fn build(url: &Url, proxy: Option<&Url>, options: &HttpOptions) -> Result<Client, ModelError> {
+    finish(builder(url, proxy, options)?)
+}
+
+/// The same, not yet built.
+///
+/// # Errors
+///
+/// As [`build`].
+pub fn builder(url: &Url, proxy: Option<&Url>, options: &HttpOptions) -> Result<ClientBuilder, ModelError> {
     let builder = Client::builder()
         .user_agent(concat!("viola/", env!("CARGO_PKG_VERSION")))
         // Every attempt is one attempt: trying again is decided elsewhere, and a redirected POST would lose its body.
@@ -31,7 +40,15 @@ pub fn build(url: &Url, proxy: Option<&Url>, options: &HttpOptions) -> Result<Cl
     };
     // Given whole, so that reqwest loads no trust store of its own.
     let tls = if is_secure(url, proxy) { tls::trust(&options.authorities) } else { tls::trust_nobody() };
-    let builder = builder.tls_backend_preconfigured(tls.map_err(|problem| broken(&problem))?);
+    Ok(builder.tls_backend_preconfigured(tls.map_err(|problem| broken(&problem))?))
+}
+
+/// Builds what [`builder`] made.
+///
+/// # Errors
+///
+/// A defect of this program, in words.
+pub fn finish(builder: ClientBuilder) -> Result<Client, ModelError> {
     builder.build().map_err(|error| broken(&format!("no https client: {}", connection::cause(&error))))
 }
 

@@ -194,7 +194,7 @@ pub fn cause(error: &(dyn Error + 'static)) -> String {
 }
 
 /// An error and what led to it, outermost first.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&link| {
         // The source of an io::Error that wraps another is not that one, but its source.
         let wrapped = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

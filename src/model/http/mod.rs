@@ -7,6 +7,7 @@ mod certificate;
 mod client;
 mod connection;
 mod errors;
+pub mod page;
 pub mod probe;
 mod proxy;
 mod tls;
@@ -18,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -36,6 +37,7 @@ use crate::base::secret::{is_secret_field, of_header};
 
 pub use connection::{Failure, Stage};
 pub use proxy::{ProxyEnv, ProxySetting, Route, Variable, Via, is_proxy_address};
+pub use reqwest::Url;
 pub use tls::{Authorities, certificates, why_no_trust};
 
 /// How long usage is waited for after the answer's end: some servers leave the stream open.

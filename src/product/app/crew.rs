@@ -40,6 +40,7 @@ use crate::product::rules::touched::Touched;
 use crate::product::session::Session;
 use crate::product::session::store::{Home, Store};
 use crate::product::skill::Skills;
+use crate::product::tool::ask::Inquire;
 use crate::product::tool::seen::Seen;
 
 /// Sends workers. Clones are the same crew.
@@ -85,6 +86,7 @@ pub(super) struct Post {
 #[derive(Clone)]
 pub(super) struct Person {
     pub(super) ask: Ask,
+    pub(super) inquire: Option<Inquire>,
     pub(super) remembered: Option<Remembered>,
     pub(super) turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -177,7 +179,12 @@ impl Crew {
         let crew = Self::new(made_of.clone(), Some(choice.clone()), depth);
         let (workspace, seen) = (Arc::new(workspace(loaded, env)?), Arc::new(Seen::new()));
         let mask = redactor.mask();
-        let bench = Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew };
+        let inquire = match &order.worker {
+            // Whoever sends it is there to be asked.
+            Worker::Agent(_) => None,
+            Worker::Step(_) => post.person.as_ref().and_then(|person| person.inquire.as_ref()),
+        };
+        let bench = Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew, inquire };
         let tools = limited(tools(bench)?.toolbox, order.tools.as_deref())?;
         let mode = plan::mode(&post.rights);
         let tools = plan::of(&tools, mode);
@@ -274,7 +281,7 @@ fn gate(post: &Post, worker: &Worker) -> Box<dyn Gate> {
     let rights = Arc::clone(&post.rights);
     match post.person.clone() {
         None => Box::new(Headless(rights)),
-        Some(Person { ask, remembered, turn }) => {
+        Some(Person { ask, inquire: _, remembered, turn }) => {
             Box::new(Watched { rights, ask, worker: Some(worker.clone()), remembered, turn })
         }
     }

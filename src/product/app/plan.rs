@@ -9,6 +9,7 @@ use crate::product::agent::Agent;
 use crate::product::config::Loaded;
 use crate::product::crew;
 use crate::product::permission::{PLANNING, Rights};
+use crate::product::tool::fetch;
 
 /// What a task is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(super) fn mode(rights: &Rights) -> Mode {
 
 /// Of these tools those that look, and those through which somebody else may look.
 fn offered(tools: &Toolbox) -> Toolbox {
-    tools.keeping_back(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, "fetch_url"].contains(&spec.name), PLANNING)
+    tools.keeping_back(|spec| spec.risk == Risk::Safe || [crew::tool::NAME, fetch::NAME].contains(&spec.name), PLANNING)
 }
 
 /// What is offered of these tools.

@@ -18,6 +18,7 @@ use crate::product::rules::touched::Touched;
 use crate::product::rules::{self, Place};
 use crate::product::skill::Found;
 use crate::product::tool::lean;
+use crate::product::tool::plan as update_plan;
 use crate::product::tool::workspace::Workspace;
 
 /// The rules that the system prompt holds, and what knows those of deeper folders.
@@ -77,7 +78,7 @@ pub(super) fn node_settings(settings: &Settings, system: &str, tools: &Toolbox) 
             reserve_tokens: settings.compaction.reserve_tokens,
             keep_tokens: settings.compaction.keep_tokens,
             system: prompt::SUMMARY.trim_ascii_end().into(),
-            plan_tool: Some("update_plan"),
+            plan_tool: Some(update_plan::NAME),
         },
     }
 }

@@ -89,7 +89,7 @@ impl World {
             own.fetch_add(1, Relaxed);
             sender.send(answer.clone()).unwrap();
         });
-        let assembled = watched(self.parts(&loaded, session), ask).unwrap();
+        let assembled = watched(self.parts(&loaded, session), ask, None).unwrap();
         let Assembled { mut agent, notices, .. } = assembled;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let said = vec![Part::Text("go".to_owned())];
@@ -174,7 +174,7 @@ fn a_limit_without_a_price_stops_only_who_cannot_be_told() {
     let loaded = config::load(&world.env, &world.flags).unwrap();
     let error = headless(world.parts(&loaded, Which::Unkept)).err().unwrap().to_string();
     assert!(error.contains("max_cost is set, but the price of"), "{error}");
-    let assembled = watched(world.parts(&loaded, Which::Unkept), Arc::new(|_, _| {})).unwrap();
+    let assembled = watched(world.parts(&loaded, Which::Unkept), Arc::new(|_, _| {}), None).unwrap();
     assert!(assembled.notices.iter().any(|notice| notice.text.contains("max_cost stops nothing")));
     assert_eq!(assembled.rights.unwrap().word(), "asks");
 }

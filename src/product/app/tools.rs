@@ -7,7 +7,7 @@ use std::sync::Arc;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::crew::{Crew, MadeOf};
-use super::{names, wrong};
+use super::{names, web, wrong};
 use crate::base::clock::Clock;
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
@@ -26,11 +26,14 @@ use crate::product::rules::memory::Memory;
 use crate::product::rules::remember::{self, Remember};
 use crate::product::skill::Skills;
 use crate::product::skill::tool::{self as load_skill, LoadSkill};
+use crate::product::tool::ask::{self, AskUser, Inquire};
 use crate::product::tool::bash::{self, ExecuteBash, Shell};
 use crate::product::tool::edit::{self, EditFile};
+use crate::product::tool::fetch;
 use crate::product::tool::find::{self, FindFiles};
 use crate::product::tool::lean;
 use crate::product::tool::list::{self, ListFiles};
+use crate::product::tool::plan::{self as update_plan, UpdatePlan};
 use crate::product::tool::read::{self, ReadFile};
 use crate::product::tool::search::{self, SearchFiles};
 use crate::product::tool::seen::Seen;
@@ -51,7 +54,8 @@ pub fn toolbox(
 ) -> Result<Toolbox, Error> {
     let redactor = Arc::new(Redactor::new(mask.clone()));
     let crew = Crew::new(MadeOf::new(loaded, env, Clock::System, &redactor, &[]), None, 0);
-    tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew }).map(|tools| tools.toolbox)
+    tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew, inquire: None })
+        .map(|tools| tools.toolbox)
 }
 
 /// What tools are made of.
@@ -68,6 +72,8 @@ pub(super) struct Bench<'a> {
     pub(super) mask: &'a Mask,
     /// Who sends sub-agents.
     pub(super) crew: &'a Crew,
+    /// Who can be asked something.
+    pub(super) inquire: Option<&'a Inquire>,
 }
 
 /// The tools of these settings, and what belongs to them.
@@ -87,7 +93,7 @@ pub(super) struct Tools {
 /// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob, and for a tool on the command line that
 /// there is not.
 pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
-    let Bench { loaded, env, workspace, deny, seen, mask, crew } = bench;
+    let Bench { loaded, env, workspace, deny, seen, mask, crew, inquire } = bench;
     let settings = &loaded.settings;
     let enabled = globs(loaded, "tools.enabled", &lean::spelt_out(&settings.tools.enabled))?;
     let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
@@ -127,12 +133,17 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
         Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::clone(&shell),
+        Arc::new(UpdatePlan::new(limits(update_plan::NAME, update_plan::LIMITS))),
+        Arc::new(web::fetcher(loaded, env, limits(fetch::NAME, fetch::LIMITS))?),
         Arc::new(Remember::new(memory, limits(remember::NAME, remember::LIMITS))),
         Arc::new(LoadSkill::new(
             Skills::new(env, loaded, closed(&[load_skill::NAME, "read_file"])?),
             limits(load_skill::NAME, load_skill::LIMITS),
         )),
     ];
+    if let Some(inquire) = inquire {
+        all.push(Arc::new(AskUser::new(Arc::clone(inquire), limits(ask::NAME, ask::LIMITS))));
+    }
     let mut notices = Vec::new();
     if crew.may_dispatch() {
         let Found { agents, notices: of_agents } = named::find(&env.cwd, &loaded.paths.config_dir);

@@ -293,7 +293,7 @@ proptest! {
         for (place, (_, prompt)) in said.iter().enumerate() {
             prop_assert_eq!(&filled(&chain, place, &[]), prompt);
         }
-        prop_assert_eq!(chain.groups().iter().map(std::iter::ExactSizeIterator::len).sum::<usize>(), chain.steps.len());
+        prop_assert_eq!(chain.groups().iter().map(ExactSizeIterator::len).sum::<usize>(), chain.steps.len());
     }
 
     #[test]

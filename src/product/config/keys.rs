@@ -88,6 +88,7 @@ pub static KEYS: &[Key] = &[
     key("permissions.allow", Kind::List, "[]", "rules for calls that run unasked", Project::Never),
     key("permissions.ask", Kind::List, "[]", "rules for calls that are asked about", Project::Add),
     key("permissions.deny", Kind::List, "[]", "rules for calls that never run", Project::Add),
+    key("fetch.allow_private", Kind::List, "[]", "hosts of private addresses that fetch_url may ask", Project::Never),
     later("sandbox.mode", SANDBOXES, r#""off""#, "what shell commands may write", Project::Never),
     later("sandbox.network", Kind::Bool, "true", "whether shell commands have the network", Project::Never),
     key(

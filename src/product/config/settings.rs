@@ -36,6 +36,8 @@ pub struct Settings {
     pub tools: Tools,
     /// How commands are run.
     pub bash: Bash,
+    /// Hosts whose addresses may be private, for `fetch_url`: names or globs.
+    pub fetch_private: Vec<String>,
     /// What is asked about.
     pub permissions: Permissions,
     /// What may be written and read.
@@ -248,6 +250,7 @@ impl Settings {
                 max_timeout: read.duration("bash.max_timeout"),
                 env: read.list("bash.env"),
             },
+            fetch_private: read.list("fetch.allow_private"),
             permissions: Permissions {
                 mode: mode(&read.text("permissions.mode")),
                 allow: read.list("permissions.allow"),

@@ -43,7 +43,8 @@ const fn fragment(cap: usize, needs: Needs, text: &'static str) -> Fragment {
 }
 
 /// What only looks. Of a tool that is not listed, one of a server say, nobody knows.
-const READERS: &[&str] = &["read_file", "list_files", "find_files", "search_files", "load_skill", "update_plan"];
+const READERS: &[&str] =
+    &["read_file", "list_files", "find_files", "search_files", "load_skill", "update_plan", "ask_user"];
 
 /// What makes the shell the wrong tool for files.
 const FILE_TOOLS: &[&str] = &["execute_bash", "read_file", "edit_file"];

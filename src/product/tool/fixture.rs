@@ -124,3 +124,11 @@ pub fn all(output: &Output) -> String {
     }
     text
 }
+
+/// How long the tool's offer is as JSON: its name, its description and its parameters.
+pub fn offer_bytes(tool: &dyn Tool) -> usize {
+    let spec = tool.spec();
+    serde_json::json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters})
+        .to_string()
+        .len()
+}

@@ -3,14 +3,17 @@
 //! No tool asks for permission, knows the session, or prints.
 
 pub mod arguments;
+pub mod ask;
 pub mod bash;
 pub mod edit;
+pub mod fetch;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
 pub mod lean;
 pub mod list;
 mod missing;
+pub mod plan;
 pub mod read;
 pub(crate) mod save;
 pub mod search;
