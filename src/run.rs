@@ -244,7 +244,8 @@ fn task(
     }
     let choice = choose(&loaded, env, stop.cancel())?;
     let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal, mode: mode(task) })?;
-    one_shot::run(assembled, &asked, Goal::Answer, stop, printer)
+    let goal = task.until.clone().map_or(Goal::Answer, Goal::Check);
+    one_shot::run(assembled, &asked, &goal, stop, printer)
 }
 
 /// Takes back or restores; a person on a terminal is asked first.

@@ -99,6 +99,11 @@ impl Driver<'_> {
         self.drive(node, Input::Submitted(message)).await
     }
 
+    /// Goes on with the task that `node` has just ended: it was not done.
+    pub async fn go_on(&mut self, node: &mut Node, message: Message) -> Outcome {
+        self.drive(node, Input::Continued(message)).await
+    }
+
     /// Has the conversation of `node` summarised. `wishes`: what the summary is to heed.
     pub async fn compact(&mut self, node: &mut Node, wishes: Option<String>) -> Outcome {
         self.drive(node, Input::Compact(wishes)).await

@@ -15,6 +15,8 @@ use super::tool::Output;
 pub enum Input {
     /// Somebody gave the agent something to do.
     Submitted(Message),
+    /// The task that was over goes on with this: it was not done. What it took, and its limits, go on as well.
+    Continued(Message),
     /// The model has answered.
     Replied {
         /// The whole answer.

@@ -12,6 +12,7 @@ mod chat;
 mod compaction;
 mod config;
 mod faults;
+mod goal;
 mod harness;
 mod keys;
 mod loop_guard;

@@ -44,7 +44,7 @@ pub fn run(
     out.talk(&format!("A small project with a failing test lies in {}. Now: {prompt}", demo.project.display()));
     let asked =
         Asked { prompt: Some(prompt.to_owned()), expanded: None, reading: Reading::Never, pictures: Vec::new() };
-    let code = one_shot::run(assembled, &asked, Goal::GreenCommand, stop, &mut Printer::new(out, style))?;
+    let code = one_shot::run(assembled, &asked, &Goal::GreenCommand, stop, &mut Printer::new(out, style))?;
     out.talk(demo.changes().trim_end());
     if code == 0 && style.talk != Talk::Quiet {
         out.talk(demo::NEXT);

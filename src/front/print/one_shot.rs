@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::model::message::Part;
-use crate::product::agent::Finished;
 use crate::product::agent::attach::{attachments, unseen};
 use crate::product::agent::report::{Interruption, Report, hints};
+use crate::product::agent::{Finished, goal};
 use crate::product::app::Assembled;
 use crate::product::error::Error;
 use crate::product::tool::bash;
@@ -21,12 +21,14 @@ use crate::front::stop::Stop;
 use super::Printer;
 
 /// What counts as done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// An answer.
     Answer,
     /// An answer, and the last command that ran succeeded.
     GreenCommand,
+    /// This shell command succeeds; until then the task goes on.
+    Check(String),
 }
 
 /// What is to be done, before standard input is read.
@@ -64,11 +66,15 @@ impl Asked {
 pub fn run(
     assembled: Assembled,
     asked: &Asked,
-    goal: Goal,
+    goal: &Goal,
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<u8, Error> {
-    let Assembled { mut agent, notices, workspace, rights: _, shell: _, crew: _ } = assembled;
+    let Assembled { mut agent, notices, workspace, rights: _, shell, crew: _ } = assembled;
+    let check = match goal {
+        Goal::Check(command) => Some(goal::Goal::new(command, shell)?),
+        Goal::Answer | Goal::GreenCommand => None,
+    };
     printer.set_session(agent.session.id());
     let provider = agent.model.info().origin.provider.clone();
     for notice in notices {
@@ -101,7 +107,10 @@ pub fn run(
                 cancel.cancel();
             }
         };
-        agent.run(parts, cancel, &mut watch).await
+        match &check {
+            Some(check) => agent.pursue(parts, check, cancel, &mut watch).await,
+            None => agent.run(parts, cancel, &mut watch).await,
+        }
     });
     // A thread that is stuck in a tool must not hold the exit.
     runtime.shutdown_timeout(Duration::ZERO);
@@ -113,7 +122,7 @@ pub fn run(
     let interruption = stop.interruption();
     let session_id = Some(agent.session.id().to_owned());
     let mut report = Report::new(&outcome, interruption.unwrap_or(Interruption::Interrupt), session_id, duration_ms);
-    let missed = goal == Goal::GreenCommand && report.exit_code == 0 && !green;
+    let missed = *goal == Goal::GreenCommand && report.exit_code == 0 && !green;
     if missed {
         report.missed();
     }

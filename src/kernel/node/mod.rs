@@ -199,6 +199,7 @@ impl Node {
                 self.say(message, &mut effects);
                 self.ask(ToolChoice::Auto, &mut effects)
             }
+            (Phase::Idle, Input::Continued(message)) => self.go_on(message, &mut effects),
             (Phase::Idle, Input::Compact(wishes)) => {
                 self.begin();
                 self.compact(wishes, &mut effects)
@@ -268,16 +269,15 @@ impl Node {
 
     /// Begins a turn, unless a limit forbids it.
     fn ask(&mut self, mut choice: ToolChoice, effects: &mut Effects) -> Phase {
-        if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) && !self.task.closing {
-            if !self.settings.last_words {
-                return self.finish(End::MaxTurns, effects);
+        match self.limit() {
+            Some(End::MaxTurns) if self.task.closing => {}
+            Some(End::MaxTurns) if self.settings.last_words && !self.is_spent() => {
+                self.task.closing = true;
+                self.keep(Message::user(words::LAST_WORDS), effects);
+                choice = ToolChoice::None;
             }
-            self.task.closing = true;
-            self.keep(Message::user(words::LAST_WORDS), effects);
-            choice = ToolChoice::None;
-        }
-        if self.is_spent() {
-            return self.finish(End::Cost, effects);
+            Some(end) => return self.finish(end, effects),
+            None => {}
         }
         if let Some(phase) = self.make_room(choice, effects) {
             return phase;
@@ -424,9 +424,10 @@ impl Node {
     }
 
     fn finish(&mut self, end: End, effects: &mut Effects) -> Phase {
-        let task = std::mem::take(&mut self.task);
-        let Task { turns, usage, cost, text, denied, .. } = task;
-        effects.push(Effect::Finish(Outcome { text, turns, end, usage, cost, denied }));
+        // The task stays as it is: it may go on.
+        let Task { turns, usage, cost, text, denied, .. } = &self.task;
+        let (text, denied) = (text.clone(), denied.clone());
+        effects.push(Effect::Finish(Outcome { text, turns: *turns, end, usage: *usage, cost: *cost, denied }));
         Phase::Idle
     }
 }

@@ -2,18 +2,28 @@
 
 use std::sync::Arc;
 
-use super::{Effects, Node};
+use super::{Effects, Node, Phase};
 use crate::kernel::effect::Effect;
 use crate::kernel::event::Event;
 use crate::kernel::inbox::Letter;
 use crate::model::message::{Assistant, AssistantPart, Message, Part};
 use crate::model::reply::StopReason;
+use crate::model::request::ToolChoice;
 
 impl Node {
     /// Makes what a person said in this task part of the conversation; it outlives every compaction of the task.
     pub(super) fn say(&mut self, message: Message, effects: &mut Effects) {
         self.task.said.push(self.history.len());
         self.keep(message, effects);
+    }
+
+    /// Goes on with the task that was over, unless a limit forbids it.
+    pub(super) fn go_on(&mut self, message: Message, effects: &mut Effects) -> Phase {
+        if let Some(end) = self.limit() {
+            return self.finish(end, effects);
+        }
+        self.say(message, effects);
+        self.ask(ToolChoice::Auto, effects)
     }
 
     /// Makes what was said meanwhile part of the conversation.

@@ -57,6 +57,14 @@ impl Node {
         self.settings.max_cost.is_some_and(|most| self.info.price.is_some() && self.pot.spent() >= most)
     }
 
+    /// The limit of the task that is reached, if one is.
+    pub(super) fn limit(&self) -> Option<End> {
+        if self.settings.max_turns.is_some_and(|most| self.task.turns >= most) {
+            return Some(End::MaxTurns);
+        }
+        self.is_spent().then_some(End::Cost)
+    }
+
     /// What to say of a provider that took more than there is room for: it has forgotten something. Said once in a task.
     pub(super) fn overflow(&mut self, usage: &Usage) -> Option<String> {
         let (window, sent) = (self.info.window?, usage.sent());

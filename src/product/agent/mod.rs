@@ -4,18 +4,20 @@
 
 pub mod attach;
 mod conceal;
+pub mod goal;
 mod hooks;
 mod recorder;
 pub mod redact;
 pub mod report;
 mod undo;
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::base::cancel::Cancel;
 use crate::kernel::driver::Driver;
-use crate::kernel::effect::Outcome;
+use crate::kernel::effect::{End, Outcome};
 use crate::kernel::event::Event;
 use crate::kernel::inbox::Inbox;
 use crate::kernel::node::Node;
@@ -33,6 +35,7 @@ use super::rules::touched::Touched;
 use super::session::Session;
 use super::session::recording::Results;
 use super::skill::Found;
+use goal::{Goal, Pursuit, Step};
 pub use hooks::Watching;
 use recorder::Around;
 pub use recorder::Recorder;
@@ -107,9 +110,26 @@ impl Agent {
     /// Gives the agent something to do and returns when it is over, or soon after `cancel` is thrown. `watch` sees every
     /// event, after the session has kept what it shows.
     pub async fn run(&mut self, said: Vec<Part>, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {
+        let work = Work::Say(self.opened(said));
+        self.drive(work, None, cancel, watch).await
+    }
+
+    /// The same, and goes on until a check succeeds, within the limits of one task. It counts as answered only then.
+    pub async fn pursue(
+        &mut self,
+        said: Vec<Part>,
+        goal: &Goal,
+        cancel: &Cancel,
+        watch: &mut dyn FnMut(&Event),
+    ) -> Finished {
+        let work = Work::Say(self.opened(said));
+        self.drive(work, Some(goal), cancel, watch).await
+    }
+
+    /// What is said, behind the moving facts where it comes first.
+    fn opened(&mut self, said: Vec<Part>) -> Message {
         let opening = self.opening.take().map(Part::Text);
-        let message = Message::User(opening.into_iter().chain(said).collect());
-        self.drive(Work::Say(message), cancel, watch).await
+        Message::User(opening.into_iter().chain(said).collect())
     }
 
     /// Has the conversation summarised, as far as it is not needed word for word. `wishes`: what the summary is to heed.
@@ -119,7 +139,7 @@ impl Agent {
         cancel: &Cancel,
         watch: &mut dyn FnMut(&Event),
     ) -> Finished {
-        self.drive(Work::Compact(wishes), cancel, watch).await
+        self.drive(Work::Compact(wishes), None, cancel, watch).await
     }
 
     /// Keeps and shows a task that is not the node's to do, message by message. The node does not hear of it: who goes on
@@ -140,12 +160,25 @@ impl Agent {
         )
     }
 
-    async fn drive(&mut self, work: Work, cancel: &Cancel, watch: &mut dyn FnMut(&Event)) -> Finished {
+    async fn drive(
+        &mut self,
+        work: Work,
+        goal: Option<&Goal>,
+        cancel: &Cancel,
+        watch: &mut dyn FnMut(&Event),
+    ) -> Finished {
         let begun = Instant::now();
+        let calls = Cell::new(0);
+        let mut counting = |event: &Event| {
+            if let Event::ToolStarted { .. } = event {
+                calls.set(calls.get() + 1);
+            }
+            watch(event);
+        };
         let mut recorder = Recorder::new(
             &mut self.session,
             &self.redactor,
-            watch,
+            &mut counting,
             self.recorded.as_mut(),
             &mut self.on_first_command,
             Around {
@@ -174,6 +207,22 @@ impl Agent {
             Work::Say(message) => driver.run(&mut self.node, message).await,
             Work::Compact(wishes) => driver.compact(&mut self.node, wishes).await,
         };
+        let mut pursuit = goal.map(|goal| Pursuit::new(goal, Arc::clone(&self.hooks), cancel));
+        while let (End::Answered, Some(pursuit)) = (&outcome.end, &mut pursuit) {
+            let left = || self.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+            // A call that was denied has done nothing.
+            let done = calls.replace(0) > pursuit.newly_denied(outcome.denied.len());
+            let (step, told) = pursuit.check(done, left()).await;
+            driver.sink.event(&Event::Notice(told));
+            match step {
+                Step::Reached => break,
+                Step::Ended(end) => outcome.end = end,
+                Step::Missed(message) => {
+                    driver.timeout = left();
+                    outcome = driver.go_on(&mut self.node, message).await;
+                }
+            }
+        }
         self.model = driver.model;
         recorder.finish();
         self.redactor.outcome(&mut outcome);
