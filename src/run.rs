@@ -234,7 +234,9 @@ fn task(
         let colour = colour(task.output.color);
         let (env, flags) = (env.clone(), flags.clone());
         let is_dumb = Caps::of(&env, colour).grade == Grade::Dumb;
-        let chat = Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false, journal };
+        let (until, plan) = (task.until.clone(), task.rights.plan);
+        let chat =
+            Chat { loaded, flags, env, clock, session, first, pictures, colour, performs: false, journal, until, plan };
         return if is_dumb { repl::plain::run(chat, stop) } else { repl::run::run(chat, stop) };
     }
     let mut asked = Asked { pictures, ..Asked::new(task.prompt.clone(), reading) };

@@ -114,7 +114,7 @@ impl Chat {
             keymap: Keymap::new(Enter::Submits, &Object::new())?,
             editing: Editing::Emacs,
             banner: Banner { version: "0.1".to_owned(), model: String::new(), folder, branch: None },
-            switches: Switches { reasoning: true, focused: None, performance: None },
+            switches: Switches { reasoning: true, focused: None, performance: None, planning: false, live: true },
         });
         let painter = Painter::new(80, 24, Colours::Shown);
         Ok(Self { state, painter, out: String::new(), now: Duration::ZERO })

@@ -99,6 +99,26 @@ pub enum Action {
     Clear,
     /// Show or change how hard the model thinks.
     Effort,
+    /// Only plan from here on, or work again.
+    Plan,
+    /// Have instructions for this project written.
+    Init,
+    /// Show the instructions that are sent, and why.
+    Rules,
+    /// List the skills.
+    Skills,
+    /// List the chains.
+    Chains,
+    /// Run a chain.
+    Chain,
+    /// List the sub-agents of this session.
+    Agents,
+    /// List jobs and services, or stop one.
+    Jobs,
+    /// Keep something for later sessions.
+    Remember,
+    /// Open what is remembered.
+    Memory,
     /// Leave.
     Exit,
 }
@@ -119,9 +139,19 @@ pub const COMMANDS: &[Slash] = &[
     command("model", Arguments::Models, "choose who answers", Action::Model),
     command("effort", EFFORT, "how hard the model thinks", Action::Effort),
     command("permissions", GRANT, "what is done without asking", Action::Permissions),
+    command("plan", Arguments::None, "only look and plan, or work again", Action::Plan),
     command("tools", Arguments::None, "tools the model can call", Action::Tools),
     command("context", CONTEXT, "what the model is sent, and what takes how much", Action::Context),
     command("compact", COMPACT, "summarise the beginning of the conversation", Action::Compact),
+    command("rules", Arguments::None, "instructions that are sent, and why", Action::Rules),
+    command("init", Arguments::Text { hint: "wishes" }, "write instructions for this project", Action::Init),
+    command("remember", Arguments::Text { hint: "text" }, "keep something for later sessions", Action::Remember),
+    command("memory", WHOSE, "open what is remembered", Action::Memory),
+    command("skills", Arguments::None, "what /skill:NAME can load", Action::Skills),
+    command("chains", Arguments::None, "what /chain can run", Action::Chains),
+    command("chain", Arguments::Text { hint: "name task" }, "run a chain", Action::Chain),
+    command("agents", Arguments::None, "sub-agents of this session", Action::Agents),
+    command("jobs", Arguments::Text { hint: "stop id" }, "jobs and services; stop one", Action::Jobs),
     command("cost", Arguments::None, "tokens and money: last turn, session, today", Action::Cost),
     command("copy", Arguments::None, "copy the last answer as it was written", Action::Copy),
     command("clear", Arguments::None, "clear the screen; the conversation goes on", Action::Clear),
@@ -142,6 +172,8 @@ const COMPACT: Arguments = Arguments::Text { hint: "instructions" };
 const ENTRY: Arguments = Arguments::Text { hint: "id" };
 /// What is taken back or restored.
 const WHAT: Arguments = Arguments::Words { hint: "what", words: &["both", "files", "chat"] };
+/// Whose memory is opened.
+const WHOSE: Arguments = Arguments::Words { hint: "whose", words: &["project", "user"] };
 /// The whole request, word for word.
 const CONTEXT: Arguments = Arguments::Words { hint: "all", words: &["all"] };
 /// How much of what somebody typed an error repeats.

@@ -35,7 +35,20 @@ pub fn run(
     let journal = Journal::default();
     let (session, first) = (Which::Unkept, Some(demo::PROMPT.to_owned()));
     let code = run::run(
-        Chat { loaded, flags, env, clock, session, first, pictures: Vec::new(), colour, performs: true, journal },
+        Chat {
+            loaded,
+            flags,
+            env,
+            clock,
+            session,
+            first,
+            pictures: Vec::new(),
+            colour,
+            performs: true,
+            until: None,
+            plan: false,
+            journal,
+        },
         stop,
     )?;
     out.talk("");

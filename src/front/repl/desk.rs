@@ -21,7 +21,7 @@ use super::keeper::{self, Job};
 use super::key::burst::Burst;
 use super::key::decode::Decoder;
 use super::key::{Code, Input, Key, Report};
-use super::message::{Msg, Order};
+use super::message::{Msg, News, Order};
 use super::run::{LEAVING, Threads};
 use super::screen::{Leave, Painter};
 use super::state::State;
@@ -248,6 +248,16 @@ impl Desk {
                     let host = &self.host;
                     let edited = self.screen.tty.lend(|| host.edited(&text));
                     self.host.at_once.push(Msg::Edited(edited));
+                }
+                Some(Act::EditFile(file)) => {
+                    self.paint();
+                    self.screen.release();
+                    let host = &self.host;
+                    let told = match self.screen.tty.lend(|| host.edit_file(&file)) {
+                        Ok(()) => Msg::Told(format!("What is remembered: {}", file.display())),
+                        Err(error) => Msg::News(News::Refused(error)),
+                    };
+                    self.host.at_once.extend([Msg::Resumed, told]);
                 }
                 Some(Act::Redraw) => self.screen.painter.redraw(),
                 Some(Act::Leave(code)) => return Some(code),

@@ -3,6 +3,7 @@
 //! Decides nothing. What takes time goes to a thread; only an editor of the person's own is waited for.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc as jobs;
@@ -25,6 +26,7 @@ use super::clipboard;
 use super::complete::index::FileIndex;
 use super::editor::draft::{Draft, Piece};
 use super::keeper::Job;
+use super::link;
 use super::message::{Answering, Asked, Clip, Cmd, Msg, Named, News, Order, Report};
 use super::models;
 use super::pictures::{self, Said};
@@ -40,6 +42,8 @@ pub enum Act {
     Suspend,
     /// Have this text edited.
     Edit(String),
+    /// Have this file edited.
+    EditFile(PathBuf),
     /// Paint everything anew.
     Redraw,
     /// Leave.
@@ -90,8 +94,7 @@ impl Host {
                     session.inbox.take_back(id);
                 }
             }
-            // Whoever asked may have been stopped meanwhile.
-            Cmd::Answer(reply, answer) => drop(reply.0.send(answer)),
+            Cmd::Answer(reply, answer) => reply.give(answer),
             Cmd::Grant(grant) => {
                 if let Some(session) = &state.session {
                     session.rights.set_grant(grant);
@@ -126,10 +129,28 @@ impl Host {
             Cmd::ListModels => self.job(Job::ListModels),
             Cmd::Change(spec) => self.change(spec, state),
             Cmd::AddUp(id) => self.job(Job::AddUp(id)),
+            Cmd::ListOffers => self.job(Job::ListOffers),
+            Cmd::ListHelpers(id) => self.job(Job::ListHelpers(id)),
+            Cmd::Note { scope, text } => self.job(Job::Note { scope, text }),
+            Cmd::EditMemory(scope) => return Some(Act::EditFile(link::memory(scope, &self.setup))),
+            Cmd::Background => self.background(state),
+            Cmd::ListJobs => {
+                let list = state.session.as_ref().map(|session| (session.jobs.list)()).unwrap_or_default();
+                let told = if list.is_empty() { "No job runs, and no service.".to_owned() } else { list };
+                self.at_once.push(Msg::News(News::Reported(told)));
+            }
+            Cmd::StopJob(id) => self.stop_job(id, state),
             Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),
             Cmd::Tell(report @ (Report::Context | Report::WholeContext)) => self.order(Order::Tell(report)),
             Cmd::Tell(
-                report @ (Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions | Report::Models),
+                report @ (Report::Tools
+                | Report::Config(_)
+                | Report::Doctor
+                | Report::Sessions
+                | Report::Models
+                | Report::Skills
+                | Report::Chains
+                | Report::Rules),
             ) => {
                 self.job(Job::Tell(report));
             }
@@ -256,6 +277,31 @@ impl Host {
         let _ = thread::Builder::new().name("attach".to_owned()).spawn(read);
     }
 
+    /// Lets the commands that run go on in the background.
+    fn background(&mut self, state: &State) {
+        let Some(session) = &state.session else { return };
+        if (session.jobs.to_background)() == 0 {
+            self.at_once.push(Msg::Told("No command runs that could go on in the background.".to_owned()));
+        }
+    }
+
+    /// Stops a job on a thread: it has some time to end.
+    fn stop_job(&mut self, id: String, state: &State) {
+        let Some(session) = &state.session else { return };
+        let (jobs, news) = (session.jobs.clone(), self.news.clone());
+        let stop = move || {
+            let told = match (jobs.stop)(&id) {
+                Ok(text) => News::Noted(text),
+                Err(error) => News::Refused(error),
+            };
+            let _ = news.send(Msg::News(News::Jobs((jobs.running)())));
+            let _ = news.send(Msg::News(told));
+        };
+        if thread::Builder::new().name("job".to_owned()).spawn(stop).is_err() {
+            self.at_once.push(Msg::News(News::Refused(Error::failed("no thread is left"))));
+        }
+    }
+
     fn copy(&mut self, text: &str) -> Option<Act> {
         let bytes = announce::clipboard(text, self.caps.wrap());
         let told = match &bytes {
@@ -272,18 +318,35 @@ impl Host {
     ///
     /// When there is none, it failed, or what it wrote cannot be read. The draft is then as it was.
     pub fn edited(&self, text: &str) -> Result<String, Error> {
-        let env = &self.setup.env;
         let cannot = |error: std::io::Error| Error::failed("the draft cannot be put into a file").caused_by(error);
         let file = tempfile::Builder::new().prefix("viola-").suffix(".md").tempfile().map_err(cannot)?;
         fs::write(file.path(), text).map_err(cannot)?;
+        self.run_editor(file.path(), "; the draft is as it was")?;
+        let text = fs::read_to_string(file.path()).map_err(cannot)?;
+        Ok(text.strip_suffix('\n').unwrap_or(&text).replace("\r\n", "\n"))
+    }
+
+    /// Has a file edited in the person's own editor, which has the terminal meanwhile; its folder is made where there is
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// When there is no editor, or it failed.
+    pub fn edit_file(&self, file: &Path) -> Result<(), Error> {
+        if let Some(folder) = file.parent() {
+            let cannot = |error| Error::failed(format!("cannot make {}", folder.display())).caused_by(error);
+            fs::create_dir_all(folder).map_err(cannot)?;
+        }
+        self.run_editor(file, "")
+    }
+
+    fn run_editor(&self, file: &Path, so: &str) -> Result<(), Error> {
+        let env = &self.setup.env;
         let editor = env.var("VISUAL").or_else(|| env.var("EDITOR")).unwrap_or("vi");
-        let status = editor_command(env, editor, &self.setup).arg(file.path()).status();
+        let status = editor_command(env, editor, &self.setup).arg(file).status();
         match status {
-            Ok(status) if status.success() => {
-                let text = fs::read_to_string(file.path()).map_err(cannot)?;
-                Ok(text.strip_suffix('\n').unwrap_or(&text).replace("\r\n", "\n"))
-            }
-            Ok(status) => Err(Error::failed(format!("{editor} ended with {status}; the draft is as it was"))),
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Error::failed(format!("{editor} ended with {status}{so}"))),
             Err(error) => Err(Error::failed(format!("{editor} cannot be started"))
                 .caused_by(error)
                 .hint("VISUAL or EDITOR names another one")),

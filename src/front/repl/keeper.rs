@@ -22,7 +22,9 @@ use crate::product::session::spent::Spent;
 use crate::product::session::store::Store;
 
 use super::editor::draft::{Draft, Piece};
-use super::message::{Msg, News, Reach, Report};
+use super::helpers;
+use super::link;
+use super::message::{Msg, News, Reach, Report, Scope};
 use super::models;
 use super::pictures;
 use super::report;
@@ -69,6 +71,17 @@ pub enum Job {
     },
     /// Report something that needs no session.
     Tell(Report),
+    /// List the commands that are not built in.
+    ListOffers,
+    /// List the sub-agents of the session with this id.
+    ListHelpers(String),
+    /// Keep this for later sessions.
+    Note {
+        /// For whom.
+        scope: Scope,
+        /// What.
+        text: String,
+    },
 }
 
 /// Works until nobody has jobs any more. Tells first what is there from earlier runs.
@@ -183,6 +196,16 @@ impl Keeper<'_> {
                 Ok(theme) => {
                     let _ = self.news.send(Msg::Theme { name, theme: theme.map(Box::new) });
                 }
+                Err(error) => self.tell(News::Refused(error)),
+            },
+            Job::ListOffers => {
+                let _ = self.news.send(Msg::Offers(link::offers(self.setup)));
+            }
+            Job::ListHelpers(id) => {
+                let _ = self.news.send(Msg::Helpers(helpers::of(&id, &self.store(), self.setup)));
+            }
+            Job::Note { scope, text } => match link::note(scope, &text, self.setup) {
+                Ok(text) => self.tell(News::Noted(text)),
                 Err(error) => self.tell(News::Refused(error)),
             },
             Job::Tell(what) => match report::of_program(what, self.setup) {

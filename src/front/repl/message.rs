@@ -1,5 +1,6 @@
 //! What happens to the chat, and what it wants done: the two lists that everything goes through.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ use crate::product::tool::workspace::Workspace;
 use super::complete::index::Found;
 use super::editor::draft::{Draft, Picture};
 use super::key::Input;
+use super::link::Jobs;
 use super::models::Offered;
 use super::view::theme::Theme;
 
@@ -85,6 +87,10 @@ pub enum Msg {
     },
     /// The models to choose from.
     Models(Vec<Offered>),
+    /// The commands that are not built in.
+    Offers(Vec<Offer>),
+    /// The sub-agents of the open session.
+    Helpers(Vec<Helper>),
     /// What answers took, as the disk knows it.
     Spent {
         /// In the open session; nothing where it is not kept.
@@ -159,6 +165,15 @@ pub enum News {
         /// Where the answer goes.
         reply: Reply,
     },
+    /// A person is asked something by a tool.
+    Inquired {
+        /// What is asked.
+        inquiry: Inquiry,
+        /// Where the answer goes.
+        reply: Reply,
+    },
+    /// So many jobs and services run.
+    Jobs(usize),
     /// The task is over.
     Finished(Box<Finished>),
     /// The tree of the open session.
@@ -199,7 +214,68 @@ pub enum News {
 
 /// Where the answer to a question goes.
 #[derive(Debug)]
-pub struct Reply(pub oneshot::Sender<Answer>);
+pub enum Reply {
+    /// To a gate that holds calls back.
+    Verdict(oneshot::Sender<Answer>),
+    /// To a tool that asks; what is no [`Answer::Say`] is no answer.
+    Words(oneshot::Sender<String>),
+    /// Nowhere: it is the chat that wants to know whether a plan is carried out.
+    Plan,
+}
+
+impl Reply {
+    /// Whether nobody waits for it any more.
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Self::Verdict(sender) => sender.is_closed(),
+            Self::Words(sender) => sender.is_closed(),
+            Self::Plan => false,
+        }
+    }
+
+    /// Gives the answer. Whoever asked may have been stopped meanwhile.
+    pub fn give(self, answer: Answer) {
+        match (self, answer) {
+            (Self::Verdict(sender), answer) => drop(sender.send(answer)),
+            (Self::Words(sender), Answer::Say(text)) => drop(sender.send(text)),
+            (Self::Words(_), Answer::Grant(_) | Answer::Once | Answer::Always | Answer::Reject { .. })
+            | (Self::Plan, _) => {}
+        }
+    }
+}
+
+/// What a tool asks a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inquiry {
+    /// The id of the call.
+    pub id: String,
+    /// The question.
+    pub question: String,
+    /// Answers to choose from; any other text will do as well.
+    pub options: Vec<String>,
+}
+
+/// A command that is not built in: a skill, or a prompt somebody has written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// What is typed after the slash: `skill:commit`, `review`.
+    pub name: String,
+    /// What it does.
+    pub help: String,
+    /// What may follow it; empty where nothing is said of that.
+    pub hint: String,
+}
+
+/// A sub-agent that has worked in a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Helper {
+    /// What it was to do.
+    pub task: String,
+    /// What its answers took.
+    pub spent: Tally,
+    /// Where its conversation is kept.
+    pub transcript: PathBuf,
+}
 
 /// What can be reported about the open session and the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,6 +294,12 @@ pub enum Report {
     Sessions,
     /// The models that can be used.
     Models,
+    /// The skills.
+    Skills,
+    /// The chains.
+    Chains,
+    /// The instructions that are sent, and why.
+    Rules,
 }
 
 /// What the tree of a session is wanted for.
@@ -302,6 +384,8 @@ pub struct Opened {
     pub workspace: Arc<Workspace>,
     /// Who answers, and how that is changed while a task runs.
     pub answering: Answering,
+    /// What goes on beside the conversation.
+    pub jobs: Jobs,
 }
 
 /// Who answers, and how that is changed while a task runs.
@@ -336,6 +420,26 @@ pub enum Order {
         /// Thrown to stop it.
         cancel: Cancel,
     },
+    /// Give the agent what a command that is not built in comes to.
+    Invoke {
+        /// What is typed after the slash.
+        name: String,
+        /// What follows it.
+        arguments: String,
+        /// Thrown to stop it.
+        cancel: Cancel,
+    },
+    /// Run a chain.
+    Chain {
+        /// Its name.
+        name: String,
+        /// What it is to do.
+        task: String,
+        /// Thrown to stop it.
+        cancel: Cancel,
+    },
+    /// Only plan from here on, or work again.
+    Plan(bool),
     /// Run a shell line of the person's own.
     Shell {
         /// The line.
@@ -403,6 +507,15 @@ pub enum Session {
     Stored(Selector),
 }
 
+/// For whom something is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// For whoever works on the project.
+    Project,
+    /// For the person, everywhere.
+    User,
+}
+
 /// Which sessions are chosen from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
@@ -462,6 +575,25 @@ pub enum Cmd {
     Announce(String),
     /// Have the text edited in an editor of the person's own.
     Edit(String),
+    /// Open what is remembered in one, or say where it is.
+    EditMemory(Scope),
+    /// Keep this for later sessions.
+    Note {
+        /// For whom.
+        scope: Scope,
+        /// What.
+        text: String,
+    },
+    /// Let the commands that run go on in the background.
+    Background,
+    /// List the jobs and services of this run.
+    ListJobs,
+    /// Stop the job or service of this id.
+    StopJob(String),
+    /// Ask the disk for the commands that are not built in.
+    ListOffers,
+    /// Ask the disk for the sub-agents of the session with this id.
+    ListHelpers(String),
     /// Hand the terminal back to the shell for a while.
     Suspend,
     /// Paint everything anew.

@@ -45,6 +45,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     begun.look.glyphs = Glyphs::ASCII;
     // What was thought would drown what was said.
     begun.switches.reasoning = false;
+    begun.switches.live = false;
     let mut state = State::new(begun);
     if let Some(text) = chat.first {
         state.letters += 1;
@@ -52,7 +53,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     }
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
-    let Chat { loaded, flags, env, clock, session, pictures, journal, .. } = chat;
+    let Chat { loaded, flags, env, clock, session, pictures, journal, until, plan, .. } = chat;
     let setup = Arc::new(Setup {
         loaded,
         flags,
@@ -63,6 +64,8 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
         cancel: stop.cancel().clone(),
         pace: None,
         journal,
+        until,
+        plan,
     });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
@@ -128,7 +131,7 @@ impl Desk {
             // An unsent draft is for a screen; it stays where it is kept.
             Msg::Recalled { .. } => return None,
             // What is there by now was written by somebody who had not seen the question.
-            Msg::News(News::Asked { .. }) => {
+            Msg::News(News::Asked { .. } | News::Inquired { .. }) => {
                 self.term.mark();
                 self.page.renew();
             }
@@ -142,7 +145,8 @@ impl Desk {
                 | News::Told(_)
                 | News::Refused(_),
             )
-            | Msg::Spent { .. } => self.page.answered(),
+            | Msg::Spent { .. }
+            | Msg::Helpers(_) => self.page.answered(),
             Msg::News(_)
             | Msg::Input(_)
             | Msg::Line(_)
@@ -157,6 +161,7 @@ impl Desk {
             | Msg::Sessions { .. }
             | Msg::Preview { .. }
             | Msg::Models(_)
+            | Msg::Offers(_)
             | Msg::Theme { .. }
             | Msg::Seen { .. }
             | Msg::Clipboard(_)
@@ -185,6 +190,10 @@ impl Desk {
             Some(Act::Leave(code)) => Some(code),
             // All of these speak to a screen.
             Some(Act::Write(_) | Act::Suspend | Act::Edit(_) | Act::Redraw) | None => None,
+            Some(Act::EditFile(file)) => {
+                self.page.tell(&file.display().to_string());
+                None
+            }
         }
     }
 
@@ -219,7 +228,7 @@ impl Desk {
 /// Whether something will be told for this, once and soon.
 fn is_answered(cmd: &Cmd) -> bool {
     match cmd {
-        Cmd::Tell(_) | Cmd::AddUp(_) => true,
+        Cmd::Tell(_) | Cmd::AddUp(_) | Cmd::ListHelpers(_) | Cmd::Note { .. } | Cmd::ListJobs | Cmd::StopJob(_) => true,
         Cmd::Order(order) => match order {
             Order::Tell(_)
             | Order::Outline(_)
@@ -230,6 +239,9 @@ fn is_answered(cmd: &Cmd) -> bool {
             // Else it is a session that is opened by it.
             Order::CarryOut(plan) => plan.chat.is_none(),
             Order::Say { .. }
+            | Order::Invoke { .. }
+            | Order::Chain { .. }
+            | Order::Plan(_)
             | Order::Shell { .. }
             | Order::Compact { .. }
             | Order::Open(_)
@@ -255,6 +267,9 @@ fn is_answered(cmd: &Cmd) -> bool {
         | Cmd::Paste(_)
         | Cmd::Announce(_)
         | Cmd::Edit(_)
+        | Cmd::EditMemory(_)
+        | Cmd::Background
+        | Cmd::ListOffers
         | Cmd::Suspend
         | Cmd::Redraw
         | Cmd::ListSessions(_)

@@ -18,6 +18,7 @@ use crate::product::error::Error;
 use crate::product::session::store::Store;
 use crate::product::tool::workspace::Workspace;
 
+use super::link;
 use super::message::Report;
 use super::models;
 use super::worker::Setup;
@@ -27,7 +28,14 @@ pub fn of_session(what: &Report, assembled: &Assembled) -> Option<String> {
     match what {
         Report::Context => Some(context(assembled)),
         Report::WholeContext => Some(whole_context(assembled)),
-        Report::Tools | Report::Config(_) | Report::Doctor | Report::Sessions | Report::Models => None,
+        Report::Tools
+        | Report::Config(_)
+        | Report::Doctor
+        | Report::Sessions
+        | Report::Models
+        | Report::Skills
+        | Report::Chains
+        | Report::Rules => None,
     }
 }
 
@@ -41,6 +49,7 @@ pub fn of_program(what: Report, setup: &Setup) -> Result<String, Error> {
     let (mut out, mut talk) = (Vec::new(), Vec::new());
     match what {
         Report::Context | Report::WholeContext => {}
+        Report::Skills | Report::Chains | Report::Rules => return link::report(&what, setup),
         Report::Tools => {
             let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
             let tools = app::toolbox(loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;

@@ -57,6 +57,10 @@ pub struct Chat {
     pub session: Which,
     /// The first message.
     pub first: Option<String>,
+    /// Until which check succeeds it is worked on.
+    pub until: Option<String>,
+    /// Whether it only plans, until a person says otherwise.
+    pub plan: bool,
     /// Pictures that go with it, each behind a line that names it.
     pub pictures: Vec<Part>,
     /// When there are colours.
@@ -84,9 +88,9 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let pace = chat.performs.then_some(PACE);
-    let Chat { loaded, flags, env, clock, session, pictures, journal, .. } = chat;
-    let setup =
-        Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel: stop.cancel().clone(), pace, journal });
+    let Chat { loaded, flags, env, clock, session, pictures, journal, until, plan, .. } = chat;
+    let cancel = stop.cancel().clone();
+    let setup = Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel, pace, journal, until, plan });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     tty.enter(caps.modes())?;
@@ -156,6 +160,8 @@ pub(super) fn start(chat: &Chat, caps: &Caps, size: Size) -> Result<Start, Error
             branch,
         },
         switches: Switches {
+            planning: chat.plan,
+            live: true,
             reasoning: ui.show_reasoning,
             focused: None,
             performance: chat.performs.then_some(Performance { green: false }),

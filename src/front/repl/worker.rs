@@ -2,7 +2,6 @@
 //!
 //! Owns the agent and its runtime. It never touches the terminal, and nobody waits for it.
 
-use std::ops::ControlFlow::{Break, Continue};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -37,11 +36,13 @@ use crate::product::session::store::{Selector, Store};
 use crate::product::tool::bash;
 
 use super::editor::draft::Draft;
+use super::link;
 use super::message::{Answering, Arrival, Finished, Msg, News, Opened, Order, Reply, Session};
 use super::models;
 use super::pictures::{self, Said};
 use super::report;
 use super::view::transcript::OWN_COMMAND;
+use telling::{tell, tell_event};
 use titles::Titles;
 
 /// What an agent is made of, again for each session.
@@ -64,6 +65,10 @@ pub struct Setup {
     pub pace: Option<Pace>,
     /// What is noted for later.
     pub journal: Journal,
+    /// Until which check succeeds the first message is worked on.
+    pub until: Option<String>,
+    /// Whether it begins with planning only.
+    pub plan: bool,
 }
 
 /// Runs until nobody gives orders any more.
@@ -87,6 +92,8 @@ pub fn run(setup: &Setup, mut orders: UnboundedReceiver<Order>, news: &Sender<Ms
         start: None,
         chosen: None,
         titles: Titles::default(),
+        until: setup.until.clone(),
+        planning: setup.plan,
     };
     if let Err(defect) = caught(|| worker.open(setup.session.clone())) {
         worker.tell(News::NotOpened(internal(&defect)));
@@ -113,6 +120,10 @@ struct Worker<'a> {
     /// Who answers, once the person has said so.
     chosen: Option<Choice>,
     titles: Titles,
+    /// Until which check succeeds the next message is worked on.
+    until: Option<String>,
+    /// Whether it only plans.
+    planning: bool,
 }
 
 /// An open session.
@@ -122,44 +133,6 @@ struct Desk {
     shared: Vec<Part>,
     /// Commands of the person's own so far.
     commands: u64,
-}
-
-/// Nobody listens any more once the chat is left.
-fn tell(news: &Sender<Msg>, what: News) {
-    let _ = news.send(Msg::News(what));
-}
-
-/// So many bytes of text are one message at most: how much waits stays bounded by how many messages do.
-const JOINED_BYTES: usize = 16 * 1024;
-
-/// Tells a step of the task. Pieces of a text that nobody has looked at yet become one, and so does what one call shows.
-fn tell_event(news: &Sender<Msg>, event: &Event) {
-    let join = |last: &mut Msg| {
-        let Msg::News(News::Event(last)) = last else { return Break(false) };
-        match (last, event) {
-            (Event::Text(text), Event::Text(more)) | (Event::Reasoning(text), Event::Reasoning(more)) => {
-                let fits = text.len() + more.len() <= JOINED_BYTES;
-                if fits {
-                    text.push_str(more);
-                }
-                Break(fits)
-            }
-            (Event::ToolProgress { id, text }, Event::ToolProgress { id: same, text: more }) if id == same => {
-                // Only the last lines of it are shown.
-                if text.len() + more.len() < JOINED_BYTES {
-                    text.push('\n');
-                    text.push_str(more);
-                } else {
-                    text.clone_from(more);
-                }
-                Break(true)
-            }
-            // What calls beside it show is independent of it.
-            (Event::ToolProgress { .. }, Event::ToolProgress { .. }) => Continue(()),
-            _ => Break(false),
-        }
-    };
-    let _ = news.send_joined(join, || Msg::News(News::Event(event.clone())));
 }
 
 impl Worker<'_> {
@@ -182,6 +155,9 @@ impl Worker<'_> {
                 }
                 if self.effort.is_some() {
                     assembled.agent.options.effort = self.effort;
+                }
+                if self.planning {
+                    link::plan(true, &mut assembled, self.setup);
                 }
                 self.finish();
                 self.desk = Some(Desk { assembled, shared: Vec::new(), commands: 0 });
@@ -216,7 +192,7 @@ impl Worker<'_> {
         };
         self.start.get_or_insert_with(|| Arc::new(choice.clone()));
         let news = self.news.clone();
-        let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply(answer) });
+        let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply::Verdict(answer) });
         let journal = journal.clone();
         app::watched(
             Parts { loaded, choice, env, clock: *clock, session, journal, mode: app::plan::Mode::Work },
@@ -227,6 +203,7 @@ impl Worker<'_> {
 
     fn opened(&mut self, arrival: Arrival) {
         let Some(desk) = &mut self.desk else { return };
+        let jobs = link::jobs(&desk.assembled);
         let Assembled { agent, notices, rights, workspace, .. } = &mut desk.assembled;
         let (Some(rights), Some(start)) = (rights.clone(), self.start.clone()) else { return };
         let opened = Opened {
@@ -244,6 +221,7 @@ impl Worker<'_> {
             inbox: agent.inbox.clone(),
             workspace: Arc::clone(workspace),
             answering: Answering { start, chosen: agent.chosen.clone(), mask: agent.redactor.mask() },
+            jobs,
         };
         self.tell(News::Opened(Box::new(opened)));
     }
@@ -262,11 +240,14 @@ impl Worker<'_> {
     }
 
     fn carry_out(&mut self, order: Order) {
-        let is_work = matches!(order, Order::Say { .. } | Order::Compact { .. } | Order::Shell { .. });
+        let is_work = is_work(&order);
         let opens = matches!(&order, Order::Open(_) | Order::Go(_) | Order::Fork(_))
             || matches!(&order, Order::CarryOut(plan) if plan.chat.is_some());
         let done = caught(|| match order {
             Order::Say { draft, cancel } => self.say(&draft, &cancel),
+            Order::Invoke { name, arguments, cancel } => self.invoke(&name, &arguments, &cancel),
+            Order::Chain { name, task, cancel } => self.chain(&name, &task, &cancel),
+            Order::Plan(on) => self.plan_only(on),
             Order::Compact { wishes, cancel } => self.compact(wishes, &cancel),
             Order::Shell { line, share, cancel } => self.shell(line, share, &cancel),
             Order::Open(Session::New) if self.setup.session == Which::Unkept => self.open(Which::Unkept),
@@ -362,12 +343,7 @@ impl Worker<'_> {
             self.tell(News::Refused(Error::failed("nothing is left to send")));
             return self.tell(News::Ran);
         }
-        let began = agent.node.history().is_empty();
-        let mut watch = |event: &Event| tell_event(news, event);
-        let finished = self.runtime.block_on(agent.run(said, cancel, &mut watch));
-        let duration = Duration::from_millis(finished.duration_ms);
-        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
-        self.ask_title(began);
+        self.give(said, cancel);
     }
 
     /// Has the beginning of the conversation summarised.
@@ -456,6 +432,31 @@ async fn ended(running: JoinHandle<Output>, cancel: &Cancel, patience: Duration)
     }
 }
 
+/// Whether somebody waits for the end of it.
+fn is_work(order: &Order) -> bool {
+    match order {
+        Order::Say { .. }
+        | Order::Invoke { .. }
+        | Order::Chain { .. }
+        | Order::Compact { .. }
+        | Order::Shell { .. } => true,
+        Order::Plan(_)
+        | Order::Open(_)
+        | Order::Model(_)
+        | Order::Chosen(_)
+        | Order::Effort(_)
+        | Order::Tell(_)
+        | Order::Outline(_)
+        | Order::Go(_)
+        | Order::Fork(_)
+        | Order::Name(_)
+        | Order::Label { .. }
+        | Order::PlanUndo(..)
+        | Order::CarryOut(_)
+        | Order::Export(_) => false,
+    }
+}
+
 /// What the next request will hold.
 fn context(agent: &Agent) -> Context {
     Context { tokens: agent.node.context_tokens(), window: agent.model.info().window }
@@ -486,7 +487,9 @@ fn own_call(number: u64, line: &str) -> ToolCall {
     ToolCall { id: format!("!{number}"), name: bash::NAME.to_owned(), input: ToolInput::Object(input) }
 }
 
+mod knowledge;
 mod place;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod titles;

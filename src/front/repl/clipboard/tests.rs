@@ -46,6 +46,8 @@ fn world(programs: &[(&str, &str)]) -> (TempDir, Setup) {
             cancel,
             pace: None,
             journal: Journal::default(),
+            until: None,
+            plan: false,
         },
     )
 }

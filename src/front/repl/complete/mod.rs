@@ -218,6 +218,11 @@ impl Completion {
         self.select(if self.selected + 1 < self.rows.len() { self.selected + 1 } else { 0 });
     }
 
+    /// Whether nobody has gone to a row of it.
+    pub fn is_untouched(&self) -> bool {
+        self.moved == Moved::No
+    }
+
     fn select(&mut self, row: usize) {
         self.selected = row;
         self.moved = Moved::Yes;

@@ -31,6 +31,8 @@ pub enum Action {
     External,
     /// Search earlier drafts.
     Search,
+    /// Let the commands that run go on in the background; where none does, the caret goes to the left.
+    Background,
     /// Paint everything anew.
     Redraw,
 }

@@ -63,7 +63,8 @@ actions! {
     [Action::Paste] "paste" "paste from the clipboard: a picture, else text" ["ctrl-v", "alt-v"];
     [Action::External] "external" "write in an editor of your own" ["ctrl-g"];
     [Action::Redraw] "redraw" "paint everything anew" ["ctrl-l"];
-    [Action::Edit(Edit::Left)] "left" "a character left" ["left", "ctrl-b"];
+    [Action::Background] "background" "a running command to the background; else a character left" ["ctrl-b"];
+    [Action::Edit(Edit::Left)] "left" "a character left" ["left"];
     [Action::Edit(Edit::Right)] "right" "a character right" ["right", "ctrl-f"];
     [Action::Edit(Edit::WordLeft)] "word-left" "a word left" ["alt-b", "alt-left", "ctrl-left"];
     [Action::Edit(Edit::WordRight)] "word-right" "a word right" ["alt-f", "alt-right", "ctrl-right"];

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 use crate::base::text::{clean, visible};
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::state::{Overlay, State};
-use crate::front::repl::view::{Block, ask};
+use crate::front::repl::view::{Block, Look, ask};
 use crate::kernel::event::Event;
 
 /// At rest.
@@ -156,10 +156,7 @@ impl Page {
                 self.push(line.to_string().trim_end());
                 self.push("\n");
             }
-            let answers = asked.question.kind.answers(&state.look);
-            let words: Vec<&str> = answers.iter().map(|(_, words)| words.as_str()).collect();
-            let letters: Vec<String> = answers.iter().map(|(letter, _)| letter.to_string()).collect();
-            self.push(&format!("\n  {}\n{}> ", words.join("   "), letters.join("/")));
+            self.push(&invited(&asked.question.kind, &state.look));
         } else if let Overlay::Confirm(confirm, _) = &state.overlay {
             self.push(&format!("  {}\ny/n> ", visible::lines(confirm.question())));
         } else if wanted == Prompt::Message {
@@ -191,6 +188,21 @@ impl Page {
             self.push("\n");
         }
         self.prompt = Prompt::None;
+    }
+}
+
+/// What can be answered, and what invites to.
+fn invited(kind: &ask::Kind, look: &Look) -> String {
+    // A line has no draft that could be mended.
+    let answers = kind.answers(look).into_iter().filter(|(letter, _)| *letter != 'e');
+    let (letters, words): (Vec<String>, Vec<String>) =
+        answers.map(|(letter, words)| (letter.to_string(), words)).unzip();
+    match kind {
+        ask::Kind::Words { options, .. } if options.is_empty() => "\nan answer, or an empty line for none> ".to_owned(),
+        ask::Kind::Words { .. } => format!("\n{}, another answer, or an empty line for none> ", letters.join("/")),
+        ask::Kind::Session | ask::Kind::Each { .. } | ask::Kind::Plan { .. } => {
+            format!("\n  {}\n{}> ", words.join("   "), letters.join("/"))
+        }
     }
 }
 

@@ -1,16 +1,23 @@
 //! The live region: what goes on, a question, the draft, and one line of facts, in as many rows as there are.
 
+use std::time::Duration;
+
 use ratatui::text::Line;
 
 use ratatui::text::Span;
 
 use crate::base::text::width::{cut, head};
 use crate::front::repl::complete::view as list;
+use crate::front::repl::key::action::Action;
 use crate::front::repl::view::{Caret, Frame, ask, notice, status};
 
 use super::paper::Kind;
-use super::{FEWEST_COLUMNS, FEWEST_ROWS, Overlay, State, Way};
+use super::{FEWEST_COLUMNS, FEWEST_ROWS, Overlay, State, TaskKind, Way};
 
+/// Rows of the plan at most: a longer one is told by the step under way.
+const PLAN_ROWS: usize = 8;
+/// A command that has been running for so long may be meant to go on in the background.
+const LONG_COMMAND: Duration = Duration::from_secs(10);
 /// With fewer rows than this no row is spent on distance.
 const ROOMY: usize = 9;
 
@@ -152,7 +159,12 @@ fn working(state: &State) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     if let Some(task) = &state.task {
         let elapsed = state.now.saturating_sub(task.since);
-        rows.extend(state.status.working(&state.look, elapsed));
+        let plan = state.checklist.shown().filter(|_| task.kind == TaskKind::Agent);
+        rows.extend(plan.into_iter().flat_map(|plan| plan.rows((state.rows / 3).min(PLAN_ROWS), &state.look)));
+        let is_long = state.turn.has_command(state.now, LONG_COMMAND);
+        let key = is_long.then(|| state.keymap.keys_of(Action::Background).into_iter().next()).flatten();
+        let also = key.map(|key| format!("{key} to background"));
+        rows.extend(state.status.working(&state.look, elapsed, also.as_deref()));
     }
     let texts = |way: Way| -> Vec<String> {
         state.waiting.iter().filter(|waiting| waiting.way == way).map(|waiting| waiting.draft.text()).collect()

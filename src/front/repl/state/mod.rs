@@ -1,12 +1,15 @@
 //! Everything the chat knows: what is written, what runs, what is asked, what is open. Changed by `update` alone, shown by
 //! [`frame`]; neither a clock nor the terminal is known here, the time comes with each message.
 
+pub mod checklist;
 pub mod frame;
 pub mod paper;
 #[cfg(test)]
 pub(super) mod tests;
 mod turn;
 
+use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +33,8 @@ use super::editor::search::Search;
 use super::editor::walk::Walk;
 use super::editor::{Editing, Editor};
 use super::key::keymap::Keymap;
-use super::message::{Answering, Reach, Reply};
+use super::link::Jobs;
+use super::message::{Answering, Offer, Reach, Reply};
 use super::models::Offered;
 use super::view::ask::Question;
 use super::view::confirm::Confirm;
@@ -38,8 +42,9 @@ use super::view::notice::Banner;
 use super::view::status::{Status, StatusEvent};
 use super::view::theme::{Background, Depth, Theme};
 use super::view::{Block, Look};
+use checklist::Checklist;
 use paper::Paper;
-pub use turn::{Done, Turn};
+pub use turn::{Done, Paid, Turn, innermost};
 
 /// Everything the chat knows.
 pub struct State {
@@ -59,8 +64,16 @@ pub struct State {
     pub turn: Turn,
     /// What runs.
     pub task: Option<Task>,
+    /// What the agent means to do.
+    pub checklist: Checklist,
     /// What a person has to answer.
     pub asked: Option<Asked>,
+    /// What they have to answer after that.
+    pub questions: VecDeque<Asked>,
+    /// A plan that a person changes before it is carried out.
+    pub proposal: Option<Proposal>,
+    /// The commands that are not built in, as they were when somebody looked last.
+    pub offers: Vec<Offer>,
     /// Lines that ended in a backslash, on a terminal without a screen: the beginning of the next one.
     pub begun: String,
     /// What was written while something ran.
@@ -120,6 +133,10 @@ pub struct Switches {
     pub focused: Option<bool>,
     /// What runs by itself, and ends the chat when it is over: a demo.
     pub performance: Option<Performance>,
+    /// Whether it only plans.
+    pub planning: bool,
+    /// Whether there is a live region, where things can be seen that are not printed.
+    pub live: bool,
 }
 
 /// What the colours are made of.
@@ -184,6 +201,19 @@ pub struct Asked {
     pub reply: Reply,
     /// Whether it has been on the screen: what was pressed before cannot answer it.
     pub shown: bool,
+    /// The id of the call that asks, where a tool does.
+    pub id: Option<String>,
+    /// From when on it can be answered: it has come up right behind another.
+    pub ripe: Duration,
+}
+
+/// A plan that a person changes before it is carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proposal {
+    /// It is in the draft.
+    Written,
+    /// As it is to be carried out.
+    Ready(Draft),
 }
 
 /// Something that was written while something ran.
@@ -254,6 +284,8 @@ pub enum Choice {
     Themes,
     /// What may run.
     Grants,
+    /// A sub-agent, by where its conversation is kept.
+    Helpers(Vec<PathBuf>),
 }
 
 /// The session that is open.
@@ -273,6 +305,8 @@ pub struct Open {
     pub workspace: Arc<Workspace>,
     /// Who answers, and how that is changed while a task runs.
     pub answering: Answering,
+    /// What goes on beside the conversation.
+    pub jobs: Jobs,
     /// Whether anything was said in it.
     pub begun: bool,
 }
@@ -335,7 +369,11 @@ impl State {
             paper: Paper::default(),
             turn: Turn::default(),
             task: None,
+            checklist: Checklist::default(),
             asked: None,
+            questions: VecDeque::new(),
+            proposal: None,
+            offers: Vec::new(),
             begun: String::new(),
             waiting: Vec::new(),
             overlay: Overlay::None,

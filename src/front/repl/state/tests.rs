@@ -309,7 +309,7 @@ fn play(chat: &mut Chat, step: Step) {
                 if each { Scope::Call { always: Some("execute_bash(x *)".to_owned()) } } else { Scope::Session };
             let (reply, _) = tokio::sync::oneshot::channel::<Answer>();
             let question = Question { scope, calls: vec![pending(&command)], worker: None };
-            drop(chat.msg(Msg::News(News::Asked { question, reply: Reply(reply) })));
+            drop(chat.msg(Msg::News(News::Asked { question, reply: Reply::Verdict(reply) })));
         }
         Step::Recalled(text) => {
             drop(chat.msg(Msg::Recalled {

@@ -5,12 +5,17 @@ use std::time::Duration;
 
 use ratatui::text::Line;
 
+use crate::base::json::Object;
 use crate::base::text::numbers;
 use crate::front::repl::view::markdown::Stream;
 use crate::front::repl::view::tool::{self, Call, Finish};
 use crate::front::repl::view::{Block, Look, notice};
 
 use super::paper::{Kind, Paper};
+use within::Within;
+pub use within::{Paid, innermost};
+
+mod within;
 
 /// How many calls can be shown whole: each holds what the model got to see, some 30 KB at most.
 const MOST_DONE: usize = 30;
@@ -24,6 +29,7 @@ pub struct Turn {
     done: VecDeque<Done>,
     /// How many of them, from the newest on, have been shown whole since the last one was done.
     opened: usize,
+    within: Within,
     /// Reasoning that was folded.
     pub thoughts: String,
 }
@@ -113,8 +119,15 @@ impl Turn {
         self.opened = 0;
         let done = self.calls.iter().take_while(|running| running.finish.is_some()).count();
         for Running { call, finish } in self.calls.drain(..done) {
+            let finish = finish.filter(|finish| !finish.ok || ![tool::PLAN, tool::ASK].contains(&call.name.as_str()));
             paper.print(Kind::Tool, finish.map_or_else(Block::new, |finish| tool::finished(&call, &finish, look)));
         }
+    }
+
+    /// The arguments of a running call of this tool.
+    pub fn arguments(&self, id: &str, name: &str) -> Option<&Object> {
+        let running = self.calls.iter().find(|running| running.call.id == id && running.call.name == name);
+        running.map(|running| &running.call.arguments)
     }
 
     /// The newest call that has not been shown whole yet: each time an earlier one.
@@ -127,6 +140,7 @@ impl Turn {
     /// The task is over: nothing runs any more.
     pub fn end(&mut self, now: Duration, look: &Look, paper: &mut Paper) {
         self.fall_silent(now, look, paper);
+        self.within = Within::default();
         for Running { call, finish } in std::mem::take(&mut self.calls) {
             if let Some(finish) = finish {
                 paper.print(Kind::Tool, tool::finished(&call, &finish, look));
@@ -147,7 +161,8 @@ impl Turn {
     /// What is going on, in at most `most` rows; the kind says what stands before it.
     pub fn rows(&self, now: Duration, most: usize, look: &Look) -> Option<(Kind, Vec<Line<'static>>)> {
         if !self.calls.is_empty() {
-            return Some((Kind::Tool, self.call_rows(now, most, look)));
+            let rows = self.call_rows(now, most, look);
+            return (!rows.is_empty()).then_some((Kind::Tool, rows));
         }
         let speech = self.speech.as_ref()?;
         if speech.folded {
@@ -167,12 +182,14 @@ impl Turn {
     }
 
     fn call_rows(&self, now: Duration, most: usize, look: &Look) -> Vec<Line<'static>> {
+        // What these do stands elsewhere on the screen.
+        let seen = |running: &&Running| ![tool::PLAN, tool::ASK].contains(&running.call.name.as_str());
         let rows = |running: &Running| match &running.finish {
             // It waits for the calls before it; its line is enough until then.
             Some(finish) => tool::finished(&running.call, finish, look).into_iter().take(1).collect(),
             None => tool::running(&running.call, now, look),
         };
-        let all: Vec<_> = self.calls.iter().map(rows).collect();
+        let all: Vec<_> = self.calls.iter().filter(seen).map(rows).collect();
         if all.iter().map(Vec::len).sum::<usize>() <= most {
             return all.into_iter().flatten().collect();
         }

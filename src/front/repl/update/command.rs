@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::front::command::slash::{self, Action, Slash};
 use crate::front::repl::key::action::{Action as KeyAction, Edit};
-use crate::front::repl::message::{Cmd, Order, Reach, Report, Session, Wanted};
+use crate::front::repl::message::{Cmd, Order, Reach, Report, Scope, Session, Wanted};
 use crate::front::repl::state::State;
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::view::notice;
@@ -13,7 +13,7 @@ use crate::product::checkpoint::plan::Direction;
 use crate::product::permission::Grant;
 use crate::product::session::store::Selector;
 
-use super::{cost, leave, model, overlay, send, tree, undo};
+use super::{accept, cost, helpers, leave, model, overlay, send, tree, undo};
 
 /// Runs a command whose argument has been checked.
 pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd> {
@@ -73,6 +73,18 @@ pub(super) fn run(state: &mut State, command: &Slash, argument: &str) -> Vec<Cmd
         Action::Clear => {
             state.paper.clear(state.rows);
             Vec::new()
+        }
+        Action::Plan => accept::switch(state),
+        Action::Skills => vec![Cmd::Tell(Report::Skills)],
+        Action::Chains => vec![Cmd::Tell(Report::Chains)],
+        Action::Rules => vec![Cmd::Tell(Report::Rules)],
+        Action::Init => helpers::init(state, argument),
+        Action::Chain => helpers::chain(state, argument),
+        Action::Agents => helpers::ask(state),
+        Action::Jobs => helpers::jobs(state, argument),
+        Action::Remember => helpers::remember(state, argument),
+        Action::Memory => {
+            vec![Cmd::EditMemory(if argument == "user" { Scope::User } else { Scope::Project })]
         }
         Action::Exit => leave(state, 0),
     }
@@ -156,11 +168,12 @@ fn grant(state: &mut State, grant: Grant) -> Vec<Cmd> {
 }
 
 /// The keys that the help names; `/keys` has all.
-const USUAL: [(KeyAction, &str); 9] = [
+const USUAL: [(KeyAction, &str); 10] = [
     (KeyAction::Submit, "send; while the agent works, steer it"),
     (KeyAction::Edit(Edit::Newline), "a new line"),
     (KeyAction::Queue, "send after the running task; else complete"),
     (KeyAction::Stop, "stop what runs"),
+    (KeyAction::Background, "send a running command to the background"),
     (KeyAction::Expand, "show the last result whole"),
     (KeyAction::Search, "search earlier messages"),
     (KeyAction::External, "write in an editor of your own"),

@@ -1,12 +1,14 @@
 //! What a key does: whoever is open gets it first, then the keymap, then the draft.
 
+use std::time::Duration;
+
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::editor::vi::Outcome;
 use crate::front::repl::key::Key;
 use crate::front::repl::key::action::{Action, Edit};
-use crate::front::repl::message::{Cmd, Wanted};
+use crate::front::repl::message::{Cmd, Reply, Wanted};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Done, Overlay, State, TaskKind};
+use crate::front::repl::state::{Done, Overlay, Proposal, State, TaskKind};
 use crate::front::repl::view::ask;
 use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::status::{Phase, StatusEvent};
@@ -70,8 +72,9 @@ pub fn pasted(state: &mut State, text: &str) -> Vec<Cmd> {
     if let Some(asked) = &mut state.asked
         && matches!(asked.question.focus, Focus::Question(_))
     {
-        // A paste never answers.
-        asked.question.focus = Focus::Draft;
+        // A paste never answers. One that is to be sent does.
+        let takes_words = matches!(asked.question.kind, ask::Kind::Words { .. });
+        asked.question.focus = if takes_words { Focus::Instead } else { Focus::Draft };
     }
     picture::pasted(state, text)
 }
@@ -80,6 +83,10 @@ pub fn pasted(state: &mut State, text: &str) -> Vec<Cmd> {
 pub(super) fn written(state: &mut State) -> Vec<Cmd> {
     state.times.draft = Some(state.now);
     state.times.interrupt = None;
+    if state.proposal == Some(Proposal::Written) && state.editor.is_blank() {
+        // Whoever has deleted it says something else.
+        state.proposal = None;
+    }
     overlay::look(state)
 }
 
@@ -110,6 +117,11 @@ fn act(state: &mut State, action: Action) -> Vec<Cmd> {
             Vec::new()
         }
         Action::Redraw => vec![Cmd::Redraw],
+        Action::Background if state.turn.has_command(state.now, Duration::ZERO) => vec![Cmd::Background],
+        Action::Background => {
+            state.editor.edit(Edit::Left);
+            written(state)
+        }
     }
 }
 
@@ -152,7 +164,7 @@ pub(super) fn stop(state: &mut State) -> Vec<Cmd> {
         task.stopped = Some(state.now);
         task.cancel.cancel();
         state.status.emit(StatusEvent::Phase(Phase::Stopping));
-        state.asked = None;
+        question::void(state);
     }
     Vec::new()
 }
@@ -187,7 +199,7 @@ fn expand(state: &mut State) -> Vec<Cmd> {
     if state.editor.expand_chip_at_caret() {
         return written(state);
     }
-    if let Some(asked) = &state.asked {
+    if let Some(asked) = state.asked.as_ref().filter(|asked| !matches!(asked.reply, Reply::Plan)) {
         let block = ask::expanded(&asked.question, &state.look);
         state.paper.print(Kind::Report, block);
         return Vec::new();

@@ -10,6 +10,7 @@ use crate::front::repl::message::{Cmd, Line, Report, Wanted};
 use crate::front::repl::state::{Overlay, State};
 use crate::front::repl::view::ask::Kind as Answers;
 use crate::front::repl::view::confirm::Answer;
+use crate::product::permission::Answer as Words;
 
 use super::{ask, command, keys, leave, send, tree, undo};
 
@@ -28,6 +29,9 @@ pub(super) fn came(state: &mut State, line: &Line) -> Vec<Cmd> {
     }
     if let Some(letter) = answer(state, line) {
         return ask::answer_letter(state, letter);
+    }
+    if let Some(words) = in_words(state, line) {
+        return ask::answer(state, words);
     }
     // A line before it may have ended in a backslash.
     let begun = std::mem::take(&mut state.begun);
@@ -68,7 +72,14 @@ fn confirmed(line: &Line) -> Answer {
 fn answer(state: &State, line: &Line) -> Option<char> {
     let asked = state.asked.as_ref().filter(|_| !line.ahead)?;
     let word = line.text.trim().to_ascii_lowercase();
-    let words: &[(char, &[&str])] = match asked.question.kind {
+    let words: &[(char, &[&str])] = match &asked.question.kind {
+        Answers::Words { options, .. } => {
+            let place = word.parse::<usize>().ok()?.checked_sub(1)?;
+            return options.get(place).and_then(|_| word.chars().next());
+        }
+        Answers::Plan { .. } => {
+            &[('y', &["y", "yes", "all"]), ('w', &["w", "write"]), ('a', &["a", "ask"]), ('n', &["n", "no"])]
+        }
         Answers::Session => {
             &[('y', &["y", "yes", "all"]), ('w', &["w", "write"]), ('s', &["s", "safe"]), ('n', &["n", "no", "none"])]
         }
@@ -78,6 +89,19 @@ fn answer(state: &State, line: &Line) -> Option<char> {
         Answers::Each { prefix: None } => &[('y', &["y", "yes", "once"]), ('n', &["n", "no"])],
     };
     words.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(letter, _)| *letter)
+}
+
+/// The answer in other words that a line is to a tool that asks: any line but a command, written when the question could
+/// be seen.
+fn in_words(state: &State, line: &Line) -> Option<Words> {
+    let asked = state.asked.as_ref().filter(|_| !line.ahead && state.begun.is_empty())?;
+    let text = line.text.trim();
+    let is_command = text.starts_with('/') || text.starts_with('!') || text.ends_with('\\');
+    match asked.question.kind {
+        Answers::Words { .. } if text.is_empty() => Some(Words::Reject { reason: None }),
+        Answers::Words { .. } if !is_command => Some(Words::Say(text.to_owned())),
+        Answers::Words { .. } | Answers::Session | Answers::Each { .. } | Answers::Plan { .. } => None,
+    }
 }
 
 /// What a command does that elsewhere needs a screen.
@@ -130,6 +154,16 @@ fn instead(state: &mut State, command: &Slash, argument: &str) -> Option<Vec<Cmd
         | Action::Config
         | Action::Doctor
         | Action::Effort
+        | Action::Plan
+        | Action::Init
+        | Action::Rules
+        | Action::Skills
+        | Action::Chains
+        | Action::Chain
+        | Action::Agents
+        | Action::Jobs
+        | Action::Remember
+        | Action::Memory
         | Action::Exit => None,
     }
 }

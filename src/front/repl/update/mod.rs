@@ -1,8 +1,10 @@
 //! The chat's decisions: something happened, and this is to be done about it. Same state, same message, same answer.
 
+mod accept;
 mod ask;
 mod command;
 mod cost;
+mod helpers;
 mod keys;
 mod line;
 mod model;
@@ -15,6 +17,7 @@ mod shelf;
 mod tests;
 mod tree;
 mod undo;
+mod within;
 
 use std::time::Duration;
 
@@ -37,6 +40,7 @@ pub use line::unsent;
 /// Takes in what happened at `now`, and returns what is to be done about it, in order.
 pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
     state.now = now;
+    let mut before = ask::go_away(state);
     let mut cmds = match msg {
         Msg::Input(input) => input_came(state, input),
         Msg::Line(line) => line::came(state, &line),
@@ -57,6 +61,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
         Msg::Sessions { picks, reach } => shelf::came(state, &picks, reach),
         Msg::Preview { id, preview } => shelf::looked(state, &id, preview.as_deref()),
         Msg::Models(models) => model::listed(state, models),
+        Msg::Offers(offers) => overlay::offers(state, offers),
+        Msg::Helpers(helpers) => helpers::listed(state, helpers),
         Msg::Spent { session, today } => cost::shown(state, session, today),
         Msg::Theme { name, theme } => {
             let text = format!("Colours: {name}. To keep them: agent config set ui.theme {name}");
@@ -83,7 +89,8 @@ pub fn update(state: &mut State, now: Duration, msg: Msg) -> Vec<Cmd> {
         state.status.emit(StatusEvent::Editing(Some(mode.word())));
     }
     // Nothing is carried out behind the order to leave.
-    cmds.splice(0..0, keep_draft(state));
+    before.extend(keep_draft(state));
+    cmds.splice(0..0, before);
     cmds
 }
 
@@ -192,7 +199,7 @@ fn leave(state: &mut State, code: u8) -> Vec<Cmd> {
     state.leaving = Some(code);
     // What the agent still says, and what is asked, has no place any more.
     state.turn.end(state.now, &state.look, &mut state.paper);
-    state.asked = None;
+    ask::void(state);
     if let Some(session) = state.session.as_ref().filter(|session| session.kept && session.begun) {
         let block = notice::remark(&format!("agent -c goes on from here (session {})", session.id), &state.look);
         state.paper.print(Kind::Report, block);

@@ -6,12 +6,14 @@ use std::time::Duration;
 use crate::base::text::numbers;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::message::{Arrival, Cmd, Finished, News, Opened};
+use crate::front::repl::state::checklist::Checklist;
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::state::{Open, Overlay, Spending, State, Way};
 use crate::front::repl::view::notice;
 use crate::front::repl::view::notice::Banner;
+use crate::front::repl::view::plan::Plan;
 use crate::front::repl::view::status::{Phase, StatusEvent};
-use crate::front::repl::view::tool::{Call, Finish};
+use crate::front::repl::view::tool::{Call, Finish, PLAN};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Context, Event};
 use crate::model::message::{Message, Origin};
@@ -21,7 +23,7 @@ use crate::product::provider::choose::FIRST_STEPS;
 use crate::product::session::spent::Tally;
 use crate::product::tool::bash;
 
-use super::{ask, interrupted, leave, model, send, tree, undo};
+use super::{accept, ask, interrupted, leave, model, send, tree, undo, within};
 
 /// A task that took longer than this is announced even if the terminal does not tell whether somebody looks.
 const LONG: Duration = Duration::from_secs(30);
@@ -41,6 +43,11 @@ pub(super) fn came(state: &mut State, news: News) -> Vec<Cmd> {
             Vec::new()
         }
         News::Asked { question, reply } => ask::asked(state, &question, reply),
+        News::Inquired { inquiry, reply } => ask::inquired(state, inquiry, reply),
+        News::Jobs(count) => {
+            state.status.emit(StatusEvent::Jobs(count));
+            Vec::new()
+        }
         News::Finished(finished) => end(state, &finished),
         News::Switched { info, notices } => {
             model::switched(state, info, &notices);
@@ -129,6 +136,7 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
         inbox,
         workspace,
         answering,
+        jobs,
     } = opened;
     state.status.emit(StatusEvent::Session);
     state.status.emit(StatusEvent::Model { label: info.label.clone(), window: info.window });
@@ -144,9 +152,12 @@ fn open(state: &mut State, opened: Opened) -> Vec<Cmd> {
     }
     let begun = !messages.is_empty();
     state.answer = last_answer(&messages);
-    state.session = Some(Open { id, kept, info, rights, inbox, workspace, answering, begun });
+    state.session = Some(Open { id, kept, info, rights, inbox, workspace, answering, jobs, begun });
+    state.status.emit(StatusEvent::Plan(state.switches.planning));
+    state.checklist = Checklist::default();
     state.opening = state.opening.saturating_sub(1);
     let mut cmds = tree::again(state, again);
+    cmds.push(Cmd::ListOffers);
     if state.task.is_none() && state.opening == 0 {
         cmds.extend(send::next(state, false));
     }
@@ -225,12 +236,16 @@ fn happened(state: &mut State, event: Event) {
             if let (Some(performance), true) = (&mut state.switches.performance, name == bash::NAME) {
                 performance.green = ok;
             }
+            if ok && let Some(plan) = turn.arguments(id, PLAN).and_then(Plan::of) {
+                state.checklist.set(plan, state.switches.live, look, paper);
+            }
             if let Some(finish) = Finish::of(&event) {
                 turn.finish(id, finish, look, paper);
             }
         }
-        // The screen's own part.
-        Event::Question { .. } | Event::Within(..) => {}
+        // It is put to the person on its own way.
+        Event::Question { .. } => {}
+        Event::Within(worker, event) => within::happened(state, &worker, &event),
         Event::Steered { id, text } => {
             turn.end(*now, look, paper);
             let place = state.waiting.iter().position(|waiting| waiting.id == id && waiting.way == Way::Steers);
@@ -274,7 +289,8 @@ fn happened(state: &mut State, event: Event) {
 fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
     let Finished { outcome, duration, context } = finished;
     state.turn.end(state.now, &state.look, &mut state.paper);
-    state.asked = None;
+    state.checklist.settle(&state.look, &mut state.paper);
+    ask::void(state);
     let task = state.task.take();
     model::settled(state);
     state.status.emit(StatusEvent::Phase(Phase::Idle));
@@ -302,6 +318,11 @@ fn end(state: &mut State, finished: &Finished) -> Vec<Cmd> {
     }
     let stopped = task.is_some_and(|task| task.stopped.is_some()) || !matches!(outcome.end, End::Answered);
     let mut cmds = send::next(state, stopped);
+    let offered = if outcome.end == End::Answered && !stopped { accept::offer(state) } else { Vec::new() };
+    if !offered.is_empty() || state.asked.is_some() {
+        cmds.extend(offered);
+        return cmds;
+    }
     let away = state.switches.focused.map_or(*duration > LONG, |focused| !focused);
     if state.task.is_none() && away && outcome.end != End::Cancelled {
         cmds.push(Cmd::Announce(format!("done after {}", numbers::took(*duration))));

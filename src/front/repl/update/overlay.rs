@@ -11,12 +11,12 @@ use crate::front::repl::complete::{Accepted, By, Candidate, Completion, Next, Th
 use crate::front::repl::editor::search::Search;
 use crate::front::repl::key::action::{Action, Edit};
 use crate::front::repl::key::{Code, Key};
-use crate::front::repl::message::Cmd;
+use crate::front::repl::message::{Cmd, Offer};
 use crate::front::repl::models::Offered;
 use crate::front::repl::state::{Choice, Overlay, State};
 use crate::model::message::Origin;
 
-use super::{command, model, send, shelf, tree, undo};
+use super::{command, helpers, model, send, shelf, tree, undo};
 
 /// A key while something lies over the prompt. `None`: it is not for that.
 pub(super) fn pressed(state: &mut State, key: Key) -> Option<Vec<Cmd>> {
@@ -152,6 +152,7 @@ pub(super) fn ask_for(state: &mut State) -> Vec<Cmd> {
 fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
     let query = word.query.clone();
     let is_path = word.kind == Kind::Path;
+    let is_command = word.kind == Kind::Command;
     let mut opens = false;
     let asks = is_model(&word);
     match &mut state.overlay {
@@ -174,6 +175,9 @@ fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
     if asks && opens {
         return vec![Cmd::ListModels];
     }
+    if is_command && opens {
+        return vec![Cmd::ListOffers];
+    }
     if !is_path {
         return Vec::new();
     }
@@ -185,7 +189,10 @@ fn complete(state: &mut State, word: Word) -> Vec<Cmd> {
 fn candidates(state: &State, kind: &Kind) -> Option<Vec<Candidate>> {
     Some(match kind {
         Kind::Path => return None,
-        Kind::Command => slash::COMMANDS.iter().map(|command| described(state, command)).collect(),
+        Kind::Command => {
+            let built_in = slash::COMMANDS.iter().map(|command| described(state, command));
+            built_in.chain(state.offers.iter().map(called)).collect()
+        }
         Kind::Argument(name) => match slash::find(name).map(|command| command.arguments) {
             Some(Arguments::Words { words, .. }) => {
                 words.iter().map(|word| Candidate::new(*word, Then::Whole)).collect()
@@ -225,6 +232,16 @@ fn described(state: &State, command: &slash::Slash) -> Candidate {
         | slash::Action::Doctor
         | slash::Action::Clear
         | slash::Action::Effort
+        | slash::Action::Plan
+        | slash::Action::Init
+        | slash::Action::Rules
+        | slash::Action::Skills
+        | slash::Action::Chains
+        | slash::Action::Chain
+        | slash::Action::Agents
+        | slash::Action::Jobs
+        | slash::Action::Remember
+        | slash::Action::Memory
         | slash::Action::Exit => None,
     };
     let then = if command.arguments == Arguments::None { Then::Whole } else { Then::Words };
@@ -234,6 +251,38 @@ fn described(state: &State, command: &slash::Slash) -> Candidate {
         value: value.unwrap_or_default(),
         ..Candidate::new(command.name, then)
     }
+}
+
+/// A command that is not built in.
+fn called(offer: &Offer) -> Candidate {
+    let then = if offer.hint.is_empty() { Then::Whole } else { Then::Words };
+    // Skills are found by their own name, too.
+    let aliases = offer.name.strip_prefix("skill:").map(str::to_owned).into_iter().collect();
+    Candidate {
+        aliases,
+        help: offer.help.clone(),
+        value: offer.hint.clone(),
+        ..Candidate::new(offer.name.clone(), then)
+    }
+}
+
+/// The commands that are not built in have come; a list that is open has them, too.
+pub(super) fn offers(state: &mut State, offers: Vec<Offer>) -> Vec<Cmd> {
+    if state.offers == offers {
+        return Vec::new();
+    }
+    state.offers = offers;
+    if let Overlay::Completion(completion) = &state.overlay
+        && completion.word().kind == Kind::Command
+        && completion.is_untouched()
+    {
+        // With the candidates it has now; they are not asked for again.
+        state.overlay = Overlay::None;
+        let mut cmds = look(state);
+        cmds.retain(|cmd| !matches!(cmd, Cmd::ListOffers));
+        return cmds;
+    }
+    Vec::new()
 }
 
 /// Files were found.
@@ -354,6 +403,7 @@ fn chosen(state: &mut State, number: usize) -> Vec<Cmd> {
         }
         Choice::Models(specs) => specs.get(number).map_or_else(Vec::new, |spec| model::choose(state, spec)),
         Choice::Themes => state.palette.names.get(number).cloned().map_or_else(Vec::new, |name| vec![Cmd::Theme(name)]),
+        Choice::Helpers(places) => places.get(number).map_or_else(Vec::new, |place| helpers::chosen(state, place)),
         Choice::Grants => GRANTS.get(number).map_or_else(Vec::new, |(word, _)| command::permissions(state, word)),
     }
 }

@@ -4,16 +4,16 @@ use crate::base::cancel::Cancel;
 use crate::front::command::slash::{self, Meaning, Shell, classify};
 use crate::front::repl::complete::word;
 use crate::front::repl::editor::draft::Draft;
-use crate::front::repl::message::{Cmd, Order};
+use crate::front::repl::message::{Cmd, Offer, Order, Reply};
 use crate::front::repl::state::paper::Kind;
-use crate::front::repl::state::{Sending, State, Task, TaskKind, Waiting, Way};
+use crate::front::repl::state::{Proposal, Sending, State, Task, TaskKind, Waiting, Way};
 use crate::front::repl::view::ask::Focus;
 use crate::front::repl::view::notice;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::product::permission::Answer;
 
 use super::keys::{works, written};
-use super::{ask, command, overlay};
+use super::{accept, ask, command, overlay};
 
 /// Enter: does what the draft says; while the agent works, steers it.
 pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
@@ -25,6 +25,9 @@ pub(super) fn submit(state: &mut State) -> Vec<Cmd> {
     }
     if state.editor.is_blank() {
         return Vec::new();
+    }
+    if state.proposal == Some(Proposal::Written) {
+        return accept::submitted(state);
     }
     if state.asked.as_ref().is_some_and(|asked| asked.question.focus == Focus::Instead) {
         let draft = state.editor.draft();
@@ -73,19 +76,40 @@ fn send(state: &mut State, way: Way) -> Vec<Cmd> {
             cmds
         }
         // The draft stays: a letter mends it.
+        Meaning::Unknown { name, .. } if offered(state, name).is_some() => say_or_wait(state, draft, way),
         Meaning::Unknown { name, suggestion } => complain(state, &slash::unknown(name, suggestion)),
         Meaning::Wrong(problem) => complain(state, &problem),
-        Meaning::Shell(_) | Meaning::Say => {
-            let mut cmds = take(state);
-            cmds.push(Cmd::Remember(draft.clone()));
-            // Before the session is open nobody hears it, or the one before would, and the banner comes first.
-            if state.task.is_some() || state.session.is_none() || state.opening > 0 {
-                cmds.extend(wait(state, draft, way));
-            } else {
-                cmds.extend(begin(state, draft));
-            }
-            cmds
+        Meaning::Shell(_) | Meaning::Say => say_or_wait(state, draft, way),
+    }
+}
+
+fn say_or_wait(state: &mut State, draft: Draft, way: Way) -> Vec<Cmd> {
+    let mut cmds = take(state);
+    cmds.push(Cmd::Remember(draft.clone()));
+    // Before the session is open nobody hears it, or the one before would, and the banner comes first.
+    if state.task.is_some() || state.session.is_none() || state.opening > 0 {
+        cmds.extend(wait(state, draft, way));
+    } else {
+        cmds.extend(begin(state, &draft));
+    }
+    cmds
+}
+
+/// The command of this name that is not built in.
+fn offered<'a>(state: &'a State, name: &str) -> Option<&'a Offer> {
+    let name = name.to_lowercase();
+    state.offers.iter().find(|offer| offer.name.to_lowercase() == name)
+}
+
+/// What a draft calls that is not built in: the name, and what follows it.
+fn invocation(state: &State, draft: &Draft) -> Option<(String, String)> {
+    let text = draft.text();
+    match classify(&text, word::typed(draft)) {
+        Meaning::Unknown { name, .. } => {
+            let (_, arguments) = slash::split(&text)?;
+            Some((offered(state, name)?.name.clone(), arguments.to_owned()))
         }
+        Meaning::Say | Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Shell(_) => None,
     }
 }
 
@@ -131,25 +155,48 @@ pub(super) fn end_walk(state: &mut State) -> Option<Cmd> {
 fn wait(state: &mut State, draft: Draft, way: Way) -> Option<Cmd> {
     state.letters += 1;
     let id = state.letters;
-    let way = if shell_line(&draft).is_some() || !works(state) { Way::Follows } else { way };
+    let is_apart = shell_line(&draft).is_some() || invocation(state, &draft).is_some();
+    let way = if is_apart || !works(state) { Way::Follows } else { way };
     state.waiting.push(Waiting { id, draft: draft.clone(), way });
     show_waiting(state);
     (way == Way::Steers).then_some(Cmd::Steer { id, draft })
 }
 
 /// Does what a draft says, now that nothing runs.
-pub(super) fn begin(state: &mut State, draft: Draft) -> Vec<Cmd> {
+pub(super) fn begin(state: &mut State, draft: &Draft) -> Vec<Cmd> {
     let cancel = Cancel::new();
     let task = |kind| Task { kind, since: state.now, cancel: cancel.clone(), stopped: None };
-    if let Some((line, share)) = shell_line(&draft) {
+    if let Some((line, share)) = shell_line(draft) {
         state.task = Some(task(TaskKind::Shell));
         state.status.emit(StatusEvent::Phase(Phase::Running));
         return vec![Cmd::Order(Order::Shell { line, share, cancel })];
     }
     state.task = Some(task(TaskKind::Agent));
+    if state.asked.as_ref().is_some_and(|asked| matches!(asked.reply, Reply::Plan)) {
+        // Something else is said than whether it is carried out.
+        ask::void(state);
+    }
+    let order = match invocation(state, draft) {
+        Some((name, arguments)) => Order::Invoke { name, arguments, cancel },
+        None => Order::Say { draft: draft.clone(), cancel },
+    };
+    start(state, draft, order)
+}
+
+/// Begins a task with a cancel of its own.
+pub(super) fn begin_with(state: &mut State, said: &Draft, order: impl FnOnce(Cancel) -> Order) -> Vec<Cmd> {
+    if command::busy(state) || state.session.is_none() || state.opening > 0 {
+        return Vec::new();
+    }
+    let cancel = Cancel::new();
+    state.task = Some(Task { kind: TaskKind::Agent, since: state.now, cancel: cancel.clone(), stopped: None });
+    start(state, said, order(cancel))
+}
+
+fn start(state: &mut State, said: &Draft, order: Order) -> Vec<Cmd> {
     state.status.emit(StatusEvent::Phase(Phase::Waiting));
-    say(state, &draft);
-    vec![Cmd::Order(Order::Say { draft, cancel })]
+    say(state, said);
+    vec![Cmd::Order(order)]
 }
 
 /// Has the beginning of the conversation summarised.
@@ -197,10 +244,10 @@ pub(super) fn next(state: &mut State, stopped: bool) -> Vec<Cmd> {
             cmds.extend(written(state));
         }
     } else if !unheard.is_blank() {
-        cmds.extend(begin(state, unheard));
+        cmds.extend(begin(state, &unheard));
     } else if !state.waiting.is_empty() {
         let waiting = state.waiting.remove(0);
-        cmds.extend(begin(state, waiting.draft));
+        cmds.extend(begin(state, &waiting.draft));
     }
     show_waiting(state);
     cmds

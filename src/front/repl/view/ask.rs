@@ -1,4 +1,4 @@
-//! The question whether calls may run: exactly what would run, and the answers there are.
+//! The question whether calls may run, and other questions: exactly what would run, and the answers there are.
 //!
 //! It shows a question and decides nothing: which key means what, and when one counts, is the state's.
 
@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use serde_json::Value;
 
 use super::diff::{Diff, Fold, Numbers};
+use super::inquiry::Inquiry;
 use super::row::{columns, first_line, fitted, indented, plain, trimmed, wrapped};
 use super::tool::asked;
 use super::{Block, Look};
@@ -35,7 +36,7 @@ const FEWEST_DETAILS: usize = 3;
 /// With fewer columns for what was asked, only the answer is repeated.
 const FEWEST_COLUMNS: usize = 8;
 
-/// A question about calls.
+/// A question, about calls or something else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// What can be answered.
@@ -44,6 +45,8 @@ pub struct Question {
     pub calls: Vec<Asked>,
     /// Where keys go.
     pub focus: Focus,
+    /// Who asks, where it is not the agent itself.
+    pub who: Option<String>,
 }
 
 /// What can be answered.
@@ -55,6 +58,18 @@ pub enum Kind {
     Each {
         /// What "always" would allow, such as `cmake`; `None` where it cannot be offered.
         prefix: Option<String>,
+    },
+    /// One of some words, or any others.
+    Words {
+        /// What is asked.
+        question: String,
+        /// Answers to choose from.
+        options: Vec<String>,
+    },
+    /// Whether a plan is carried out, and with what grant.
+    Plan {
+        /// Whether a person has changed it.
+        edited: bool,
     },
 }
 
@@ -90,6 +105,17 @@ impl Kind {
             Self::Session => {
                 fixed(&[('y', "[y]es all"), ('w', "[w]rite only"), ('s', "[s]afe only"), ('n', "[n]o tools")])
             }
+            Self::Words { options, .. } => {
+                let digit =
+                    |number: usize| u32::try_from(number + 1).ok().and_then(|digit| char::from_digit(digit, 10));
+                let answer = |(number, option): (usize, &String)| Some((digit(number)?, plain(option)));
+                options.iter().enumerate().filter_map(answer).collect()
+            }
+            Self::Plan { edited } => {
+                let edit = (!edited).then_some(('e', "[e]dit"));
+                let all = [('y', "[y]es all"), ('w', "[w]rite only"), ('a', "[a]sk each")].into_iter().chain(edit);
+                fixed(&all.chain([('n', "[n]o, keep planning")]).collect::<Vec<_>>())
+            }
             Self::Each { prefix: None } => fixed(&[('y', "[y] once"), ('n', "[n]o")]),
             Self::Each { prefix: Some(prefix) } => {
                 let mark = look.glyphs.ellipsis;
@@ -104,6 +130,9 @@ impl Kind {
 /// The rows of a question, at most `most_rows` and never fewer than the answers take. What does not fit says how much
 /// it is.
 pub fn rows(question: &Question, most_rows: usize, look: &Look) -> Vec<Line<'static>> {
+    if let Some(inquiry) = question.inquiry() {
+        return inquiry.rows(question.focus, most_rows, look);
+    }
     let title = vec![Span::raw(" ".repeat(INDENT)), Span::raw(title(question, look))];
     let details = details(question, look);
     let mut answers = answers(question, look);
@@ -112,7 +141,7 @@ pub fn rows(question: &Question, most_rows: usize, look: &Look) -> Vec<Line<'sta
     }
     let room = most_rows.saturating_sub(1 + answers.len());
     // Blank rows go before anything that would run does.
-    let has_air = room >= details.len() + 2;
+    let has_air = !details.is_empty() && room >= details.len() + 2;
     let mut rows = Vec::with_capacity(details.len() + answers.len() + 3);
     rows.push(Line::from(title));
     rows.extend(has_air.then(Line::default));
@@ -124,12 +153,21 @@ pub fn rows(question: &Question, most_rows: usize, look: &Look) -> Vec<Line<'sta
 
 /// Everything that would run, as a block for the scrollback.
 pub fn expanded(question: &Question, look: &Look) -> Block {
+    if let Some(inquiry) = question.inquiry() {
+        return inquiry.block(look);
+    }
     let mut block = vec![indented(INDENT, title(question, look), Style::new()), Line::default()];
     block.extend(details(question, look).into_iter().map(|line| trimmed(line.spans)));
     block
 }
 
 fn title(question: &Question, look: &Look) -> String {
+    match &question.kind {
+        Kind::Plan { edited: false } => return "Carry out this plan?".to_owned(),
+        Kind::Plan { edited: true } => return "Carry out the plan as it is now?".to_owned(),
+        Kind::Session | Kind::Each { .. } | Kind::Words { .. } => {}
+    }
+    let of = question.who.as_ref().map(|who| format!(" {} {who}", look.glyphs.dot)).unwrap_or_default();
     let verbs: Vec<String> = question.calls.iter().map(|call| asked(&call.name, &call.arguments, look).0).collect();
     let wants = |call: &Asked| match (call.name.as_str(), call.risk) {
         ("execute_bash", _) => "wants to run",
@@ -138,8 +176,18 @@ fn title(question: &Question, look: &Look) -> String {
         (_, Risk::Safe | Risk::Dangerous) => "wants to run",
     };
     match (question.calls.as_slice(), verbs.as_slice()) {
-        ([call], [verb]) => format!("{verb} {}", wants(call)),
-        _ => format!("{} want to run", count(question.calls.len() as u64, "call")),
+        ([call], [verb]) => format!("{verb} {}{of}", wants(call)),
+        _ => format!("{} want to run{of}", count(question.calls.len() as u64, "call")),
+    }
+}
+
+impl Question {
+    /// It as a question that a tool puts, if it is one.
+    fn inquiry(&self) -> Option<Inquiry<'_>> {
+        match &self.kind {
+            Kind::Words { question, options } => Some(Inquiry { question, options, who: self.who.as_deref() }),
+            Kind::Session | Kind::Each { .. } | Kind::Plan { .. } => None,
+        }
     }
 }
 
@@ -359,6 +407,10 @@ fn lettered(text: &str, style: Style) -> Vec<Span<'static>> {
 /// The line that stays of a question in the scrollback: what was asked, and what was answered.
 pub fn answered(question: &Question, answer: &str, look: &Look) -> Block {
     let what = match question.calls.as_slice() {
+        [] => match &question.kind {
+            Kind::Words { question, .. } => first_line(question, look.glyphs.ellipsis),
+            Kind::Plan { .. } | Kind::Session | Kind::Each { .. } => "plan".to_owned(),
+        },
         [call] => {
             let (verb, target) = asked(&call.name, &call.arguments, look);
             format!("{verb} {}", first_line(&target, look.glyphs.ellipsis))

@@ -6,14 +6,18 @@ pub mod ask;
 pub mod code;
 pub mod confirm;
 pub mod diff;
+pub mod inquiry;
 pub mod markdown;
 pub mod notice;
+pub mod plan;
 mod row;
 pub mod status;
 pub mod theme;
 pub mod tool;
 pub mod transcript;
 pub mod undo;
+
+pub use row::plain;
 
 #[cfg(test)]
 pub(super) mod testing;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 
+use super::telling::JOINED_BYTES;
 use super::*;
 use crate::front::term::mailbox::mailbox;
 use crate::model::message::{Image, Message};
@@ -48,6 +49,8 @@ pub(super) fn setup(session: Which) -> (TempDir, Setup) {
             cancel,
             pace: None,
             journal: Journal::default(),
+            until: None,
+            plan: false,
         },
     )
 }
@@ -80,6 +83,8 @@ fn told(setup: &Setup, orders: Vec<Order>) -> Vec<News> {
         | Msg::Sessions { .. }
         | Msg::Preview { .. }
         | Msg::Models(_)
+        | Msg::Offers(_)
+        | Msg::Helpers(_)
         | Msg::Spent { .. }
         | Msg::Theme { .. }
         | Msg::Seen { .. }

@@ -66,7 +66,7 @@ impl Chat {
             keymap: Keymap::new(Enter::Submits, &Object::new()).unwrap(),
             editing: Editing::Emacs,
             banner,
-            switches: Switches { reasoning: true, focused: None, performance: None },
+            switches: Switches { reasoning: true, focused: None, performance: None, planning: false, live: true },
         });
         // Long after the start, so that nothing is "just before".
         Self { state, now: Duration::from_secs(10), printed: Vec::new(), answers: Vec::new() }
@@ -164,7 +164,7 @@ impl Chat {
         let (reply, answer) = oneshot::channel();
         self.answers.push(answer);
         let question = Question { scope, calls: vec![pending(command)], worker: None };
-        let cmds = self.msg(Msg::News(News::Asked { question, reply: Reply(reply) }));
+        let cmds = self.msg(Msg::News(News::Asked { question, reply: Reply::Verdict(reply) }));
         self.state.painted();
         cmds
     }
@@ -210,6 +210,7 @@ pub fn opened(messages: Vec<Arc<Message>>, authority: Authority) -> News {
         inbox: Inbox::default(),
         workspace: Arc::new(Workspace::new(root, None, &[]).unwrap()),
         answering: Answering { start: Arc::new(choice()), chosen: Chosen::default(), mask: Default::default() },
+        jobs: Default::default(),
     }))
 }
 
@@ -306,7 +307,16 @@ pub fn words(cmds: &[Cmd]) -> Vec<String> {
             Cmd::Order(Order::PlanUndo(what, direction)) => format!("plan {what:?} {direction:?}"),
             Cmd::Order(Order::CarryOut(plan)) => format!("carry out {:?}", plan.direction),
             Cmd::Order(Order::Export(file)) => format!("export {file:?}"),
-            Cmd::Remember(_) | Cmd::Find { .. } | Cmd::FindNothing | Cmd::Found(_) => return None,
+            Cmd::Order(Order::Invoke { name, arguments, .. }) => format!("invoke {name} {arguments}"),
+            Cmd::Order(Order::Chain { name, task, .. }) => format!("chain {name} {task}"),
+            Cmd::Order(Order::Plan(on)) => format!("plan only {on}"),
+            Cmd::EditMemory(scope) => format!("edit memory {scope:?}"),
+            Cmd::Note { scope, text } => format!("note {scope:?} {text}"),
+            Cmd::Background => "background".to_owned(),
+            Cmd::ListJobs => "list jobs".to_owned(),
+            Cmd::StopJob(id) => format!("stop job {id}"),
+            Cmd::ListHelpers(id) => format!("list helpers {id}"),
+            Cmd::Remember(_) | Cmd::Find { .. } | Cmd::FindNothing | Cmd::Found(_) | Cmd::ListOffers => return None,
         })
     };
     cmds.iter().filter_map(word).collect()

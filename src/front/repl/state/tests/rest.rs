@@ -28,7 +28,7 @@ fn working() -> State {
         keymap: Keymap::new(Enter::Submits, &Object::new()).unwrap(),
         editing: Editing::Emacs,
         banner: Banner { version: String::new(), model: String::new(), folder: String::new(), branch: None },
-        switches: Switches { reasoning: true, focused: None, performance: None },
+        switches: Switches { reasoning: true, focused: None, performance: None, planning: false, live: true },
     });
     assert_eq!(state.deadline(), None);
     let since = Duration::from_millis(1_110);

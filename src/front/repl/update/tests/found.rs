@@ -35,7 +35,7 @@ fn state(width: usize, rows: usize) -> State {
         keymap: Keymap::new(Enter::Submits, &crate::base::json::Object::new()).unwrap(),
         editing: Editing::Emacs,
         banner: Banner::default(),
-        switches: Switches { reasoning: true, focused: None, performance: None },
+        switches: Switches { reasoning: true, focused: None, performance: None, planning: false, live: true },
     })
 }
 
@@ -76,7 +76,7 @@ fn ask(state: &mut State) -> oneshot::Receiver<Answer> {
     let question = Question { scope: Scope::Session, calls: vec![call], worker: None };
     state.task = Some(Task { kind: TaskKind::Agent, since: state.now, cancel: Cancel::new(), stopped: None });
     let now = state.now + Duration::from_secs(1);
-    update(state, now, Msg::News(News::Asked { question, reply: Reply(sender) }));
+    update(state, now, Msg::News(News::Asked { question, reply: Reply::Verdict(sender) }));
     state.painted();
     receiver
 }

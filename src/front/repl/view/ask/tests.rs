@@ -11,7 +11,7 @@ fn asked_about(name: &str, arguments: Value) -> Asked {
 }
 
 fn question(calls: Vec<Asked>) -> Question {
-    Question { kind: Kind::Session, calls, focus: Focus::Question(None) }
+    Question { kind: Kind::Session, calls, focus: Focus::Question(None), who: None }
 }
 
 fn cmake() -> Question {
@@ -219,7 +219,7 @@ proptest! {
         let arguments = json!({"command": target, "path": target, "content": target, "edits": [{"old_text": target, "new_text": name}]});
         let calls = vec![asked_about(&name, arguments); several];
         let kind = if session { Kind::Session } else { Kind::Each { prefix } };
-        let question = Question { kind, calls, focus: Focus::Question(Some(0)) };
+        let question = Question { kind, calls, focus: Focus::Question(Some(0)), who: None };
         let rows = rows(&question, most, &look(width));
         assert_live(&rows, width);
         if width >= 60 && most >= 4 {

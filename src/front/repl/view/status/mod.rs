@@ -63,6 +63,8 @@ pub enum StatusEvent {
         /// In US dollars; `None` where the price is unknown.
         cost: Option<f64>,
     },
+    /// A sub-agent got an answer, at this price in US dollars; `None` where it is unknown.
+    Paid(Option<f64>),
     /// So many messages wait for the end of the task.
     Queue(usize),
     /// So many jobs run.
@@ -242,8 +244,9 @@ impl Status {
     }
 
     /// The working line, while something goes on. `elapsed` is the time since the task began.
-    pub fn working(&self, look: &Look, elapsed: Duration) -> Option<Line<'static>> {
-        working::line(look, self.phase(), elapsed)
+    /// `also`: what else a person can do.
+    pub fn working(&self, look: &Look, elapsed: Duration, also: Option<&str>) -> Option<Line<'static>> {
+        working::line(look, self.phase(), elapsed, also)
     }
 
     /// How long the working line stays as it is; `None` until something happens. Nothing needs a timer then.
@@ -311,7 +314,7 @@ impl Sources {
                 }
             }),
             cost: graph.store("cost", Cost::None, |held, event| {
-                if let On::TurnFinished { cost, .. } = event {
+                if let On::TurnFinished { cost, .. } | On::Paid(cost) = event {
                     set(held, held.and(*cost))
                 } else {
                     *event == On::Session && set(held, Cost::None)

@@ -136,7 +136,9 @@ fn a_task_is_followed_by_its_events() {
 
 fn working(phase: Phase, millis: u64, width: usize) -> String {
     let status = status([StatusEvent::Phase(phase)]);
-    status.working(&look(width), Duration::from_millis(millis)).map_or_else(|| "nothing".into(), |line| text(&line))
+    status
+        .working(&look(width), Duration::from_millis(millis), None)
+        .map_or_else(|| "nothing".into(), |line| text(&line))
 }
 
 #[test]
@@ -234,7 +236,7 @@ proptest! {
         let elapsed = Duration::from_millis(millis.into());
         let half = said.len() / 2;
         let rows = waiting(&look, &said[..half], &said[half..]);
-        for line in [status.line(&look)].iter().chain(&status.working(&look, elapsed)).chain(&rows) {
+        for line in [status.line(&look)].iter().chain(&status.working(&look, elapsed, None)).chain(&rows) {
             let text = text(line);
             prop_assert!(width(&text) <= columns, "{text:?} on {columns}");
             prop_assert!(!text.chars().any(char::is_control), "{text:?}");
@@ -243,7 +245,7 @@ proptest! {
         // The line says what it said until it is time to look again.
         if let Some(stays) = status.stays(elapsed).filter(|stays| *stays > Duration::from_millis(1)) {
             let just_before = elapsed + stays - Duration::from_millis(1);
-            prop_assert_eq!(status.working(&look, elapsed), status.working(&look, just_before));
+            prop_assert_eq!(status.working(&look, elapsed, None), status.working(&look, just_before, None));
         }
     }
 

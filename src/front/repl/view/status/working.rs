@@ -21,7 +21,7 @@ const INDENT: usize = 2;
 const SHOWN: usize = 3;
 
 /// What is said while a task goes on, the most important first: what does not fit goes from the end.
-pub(super) fn line(look: &Look, phase: Phase, elapsed: Duration) -> Option<Line<'static>> {
+pub(super) fn line(look: &Look, phase: Phase, elapsed: Duration, also: Option<&str>) -> Option<Line<'static>> {
     const STEER: [&str; 3] = ["esc stops", "enter steers", "tab queues"];
     let (first, more): (String, &[&str]) = match phase {
         Phase::Idle => return None,
@@ -36,7 +36,8 @@ pub(super) fn line(look: &Look, phase: Phase, elapsed: Duration) -> Option<Line<
     };
     let room = look.width.saturating_sub(2 * INDENT);
     let mut text = cut(&first, room, look.glyphs.ellipsis);
-    for fact in more {
+    let (stops, rest) = more.split_at(more.len().min(1));
+    for fact in stops.iter().copied().chain(also).chain(rest.iter().copied()) {
         let longer = format!("{text} {} {fact}", look.glyphs.dot);
         if width(&longer) > room {
             break;

@@ -8,8 +8,7 @@ use super::super::diff::Diff;
 use super::verb::{Doing, Kind};
 use super::{Finish, Inner};
 use crate::base::text::cut;
-use crate::base::text::numbers::count;
-use crate::base::text::numbers::{elapsed, took};
+use crate::base::text::numbers::{count, dollars, elapsed, took};
 use crate::front::repl::view::Look;
 use crate::front::repl::view::row::plain;
 
@@ -140,7 +139,7 @@ fn done(
 /// What a sub-agent did: `4 tools · 9 s · $0.01`.
 fn worked(inner: Inner, time: Option<&str>, look: &Look) -> String {
     let tools = (inner.tools > 0).then(|| count(u64::from(inner.tools), "tool"));
-    let cost = inner.cost.map(|cost| format!("${cost:.2}"));
+    let cost = inner.cost.map(dollars);
     let parts: Vec<String> = tools.into_iter().chain(time.map(str::to_owned)).chain(cost).collect();
     parts.join(&format!(" {} ", look.glyphs.dot))
 }

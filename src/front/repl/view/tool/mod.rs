@@ -4,7 +4,6 @@
 
 mod facts;
 mod head;
-mod plan;
 mod verb;
 
 #[cfg(test)]
@@ -18,7 +17,7 @@ use ratatui::text::{Line, Span};
 
 use super::diff::{Diff, Fold, Numbers};
 use super::row::{first_line, fitted, indented, plain};
-use super::{Block, Look};
+use super::{Block, Look, plan};
 use crate::base::json::Object;
 use crate::base::text::{numbers, width};
 use crate::kernel::event::{Change, Event};
@@ -42,6 +41,13 @@ const EXPANDED_LINES: usize = 2_000;
 /// Columns of an expanded line.
 const EXPANDED_LINE_COLUMNS: usize = 4_000;
 
+/// What runs a command.
+const COMMAND: &str = "execute_bash";
+/// What writes the plan: it has a place of its own on the screen.
+pub const PLAN: &str = "update_plan";
+/// What asks a person: the question and its answer are there already.
+pub const ASK: &str = "ask_user";
+
 /// A call that was begun.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Call {
@@ -57,9 +63,13 @@ pub struct Call {
     pub progress: Vec<String>,
     /// What it did itself, if it is a sub-agent.
     pub inner: Option<Inner>,
+    /// What it does at the moment, if it is one.
+    pub doing: Option<String>,
+    /// How many answers it got, if it is one.
+    pub answers: u32,
 }
 
-/// What a sub-agent has done so far.
+/// What a sub-agent, or a step of a chain, has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inner {
     /// Calls it has made.
@@ -103,7 +113,28 @@ impl Finish {
 impl Call {
     /// A call that begins.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Object, started: Duration) -> Self {
-        Self { id: id.into(), name: name.into(), arguments, started, progress: Vec::new(), inner: None }
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments,
+            started,
+            progress: Vec::new(),
+            inner: None,
+            doing: None,
+            answers: 0,
+        }
+    }
+
+    /// Whether it runs a command, which can go on in the background.
+    pub fn is_command(&self) -> bool {
+        self.name == COMMAND
+    }
+
+    /// A step of a chain, which is shown as a call is.
+    pub fn step(name: &str, started: Duration) -> Self {
+        let arguments = Object::from_iter([("name".to_owned(), name.into())]);
+        let inner = Some(Inner::default());
+        Self { inner, ..Self::new(step_id(name), verb::STEP, arguments, started) }
     }
 
     /// Takes what the running call has to show; only the last lines are kept.
@@ -114,6 +145,17 @@ impl Call {
         let old = self.progress.len().saturating_sub(RUNNING_LINES);
         self.progress.drain(..old);
     }
+}
+
+/// The id of the call that stands for a step of a chain; no model writes such a one.
+pub fn step_id(name: &str) -> String {
+    format!("step:{name}")
+}
+
+/// What a call does, in a verb and what it is about: `read src/main.rs`.
+pub fn said(name: &str, arguments: &Object, look: &Look) -> String {
+    let Doing { verb, target, .. } = Doing::of(name, arguments, look);
+    if target.is_empty() { verb } else { format!("{verb} {target}") }
 }
 
 /// The word for what a tool does, whatever it is called with.
@@ -136,6 +178,11 @@ pub fn running(call: &Call, now: Duration, look: &Look) -> Vec<Line<'static>> {
         let lines = call.progress.iter().map(|line| width::cut(&plain(line), room, look.glyphs.ellipsis));
         rows.extend(lines.map(|line| indented(below, line, look.theme.dim)));
     }
+    if let Some(does) = call.doing.as_ref().filter(|_| doing.kind == Kind::Agent) {
+        let below = below(look);
+        let room = look.edge().saturating_sub(below);
+        rows.push(indented(below, width::cut(&plain(does), room, look.glyphs.ellipsis), look.theme.dim));
+    }
     rows.into_iter().map(|row| fitted(row, look)).collect()
 }
 
@@ -144,9 +191,9 @@ pub fn finished(call: &Call, finish: &Finish, look: &Look) -> Block {
     let doing = Doing::of(&call.name, &call.arguments, look);
     if doing.kind == Kind::Plan
         && finish.ok
-        && let Some(block) = plan::lines(&call.arguments, look)
+        && let Some(plan) = plan::Plan::of(&call.arguments)
     {
-        return block;
+        return plan.lines(look);
     }
     let ending = Ending::of(finish);
     let diff = difference(&doing, finish);

@@ -61,8 +61,11 @@ impl Kind {
     }
 }
 
+/// What a step of a chain is called among the tools: no name that a tool can have.
+pub(super) const STEP: &str = "chain:step";
+
 /// The tools that are known: their verb, the argument that says what they are about, how they are shown.
-const TOOLS: [(&str, &str, &str, Kind); 16] = [
+const TOOLS: [(&str, &str, &str, Kind); 17] = [
     ("read_file", "read", "path", Kind::Quiet),
     ("list_files", "list", "path", Kind::Quiet),
     ("find_files", "find", "pattern", Kind::Quiet),
@@ -79,6 +82,7 @@ const TOOLS: [(&str, &str, &str, Kind); 16] = [
     ("fetch_url", "fetch", "url", Kind::Quiet),
     ("remember", "note", "text", Kind::Quiet),
     ("find_tool", "find", "query", Kind::Quiet),
+    (STEP, "step", "name", Kind::Agent),
 ];
 
 impl Doing {

@@ -30,6 +30,8 @@ fn a_title_is_kept_in_the_session_it_is_for_and_yields_to_a_name() {
         start: None,
         chosen: None,
         titles: Titles::default(),
+        until: None,
+        planning: false,
     };
     let id = |worker: &Worker<'_>| worker.desk.as_ref().unwrap().assembled.agent.session.id().to_owned();
     worker.open(Which::New);
