@@ -12,6 +12,7 @@ use crate::kernel::event::Event;
 use crate::model::message::Part;
 use crate::product::agent::{Agent, Finished};
 use crate::product::app::Assembled;
+use crate::product::app::plan::{Mode, set_mode};
 use crate::product::error::Error;
 
 use super::message::{Offer, Report, Scope};
@@ -97,7 +98,14 @@ pub fn memory(scope: Scope, setup: &Setup) -> PathBuf {
 }
 
 /// Lets an agent only plan, or work again.
-pub fn plan(_on: bool, _assembled: &mut Assembled, _setup: &Setup) {}
+pub fn plan(on: bool, assembled: &mut Assembled, setup: &Setup) {
+    set_mode(&mut assembled.agent, mode(on), &setup.loaded);
+}
+
+/// What a task is for.
+pub fn mode(planning: bool) -> Mode {
+    if planning { Mode::Plan } else { Mode::Work }
+}
 
 /// Gives an agent something to do until a check succeeds.
 pub async fn pursue(

@@ -156,9 +156,6 @@ impl Worker<'_> {
                 if self.effort.is_some() {
                     assembled.agent.options.effort = self.effort;
                 }
-                if self.planning {
-                    link::plan(true, &mut assembled, self.setup);
-                }
                 self.finish();
                 self.desk = Some(Desk { assembled, shared: Vec::new(), commands: 0 });
                 self.opened(arrival);
@@ -195,7 +192,7 @@ impl Worker<'_> {
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply::Verdict(answer) });
         let journal = journal.clone();
         app::watched(
-            Parts { loaded, choice, env, clock: *clock, session, journal, mode: app::plan::Mode::Work },
+            Parts { loaded, choice, env, clock: *clock, session, journal, mode: link::mode(self.planning) },
             Arc::new(ask),
             None,
         )

@@ -2,6 +2,7 @@
 
 mod compact;
 mod found;
+mod knowledge;
 mod models;
 mod pictures;
 mod shelf;

@@ -12,7 +12,7 @@ use crate::front::repl::editor::Editing;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::key::keymap::{Enter, Keymap};
 use crate::front::repl::key::{Code, Input, Key};
-use crate::front::repl::message::{Answering, Arrival, Cmd, Finished, Msg, News, Opened, Order, Place, Reply};
+use crate::front::repl::message::{Answering, Arrival, Cmd, Finished, Inquiry, Msg, News, Opened, Order, Place, Reply};
 use crate::front::repl::state::frame::view;
 use crate::front::repl::state::{Palette, Start, State, Switches};
 use crate::front::repl::update::update;
@@ -20,12 +20,13 @@ use crate::front::repl::view::notice::Banner;
 use crate::front::repl::view::testing::{look, object, picture};
 use crate::front::repl::view::theme::Depth;
 use crate::kernel::effect::{End, Outcome};
-use crate::kernel::event::{Context, Event, Risk};
+use crate::kernel::event::{Context, Event, Risk, Worker};
 use crate::kernel::inbox::Inbox;
 use crate::kernel::port::PendingCall;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::{Limits, Subject};
 use crate::model::message::{Message, Origin, ToolCall, ToolInput};
+use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
 use crate::model::{Api, ModelInfo};
 use crate::product::permission::Writable;
@@ -41,6 +42,7 @@ pub struct Chat {
     pub now: Duration,
     pub printed: Vec<ratatui::text::Line<'static>>,
     answers: Vec<oneshot::Receiver<Answer>>,
+    words: Vec<oneshot::Receiver<String>>,
 }
 
 impl Chat {
@@ -69,7 +71,7 @@ impl Chat {
             switches: Switches { reasoning: true, focused: None, performance: None, planning: false, live: true },
         });
         // Long after the start, so that nothing is "just before".
-        Self { state, now: Duration::from_secs(10), printed: Vec::new(), answers: Vec::new() }
+        Self { state, now: Duration::from_secs(10), printed: Vec::new(), answers: Vec::new(), words: Vec::new() }
     }
 
     /// A chat whose session is open.
@@ -167,6 +169,35 @@ impl Chat {
         let cmds = self.msg(Msg::News(News::Asked { question, reply: Reply::Verdict(reply) }));
         self.state.painted();
         cmds
+    }
+
+    /// A tool asks.
+    pub fn inquires(&mut self, id: &str, question: &str, options: &[&str]) -> Vec<Cmd> {
+        let (reply, answer) = oneshot::channel();
+        self.words.push(answer);
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let inquiry = Inquiry { id: id.to_owned(), question: question.to_owned(), options };
+        let cmds = self.msg(Msg::News(News::Inquired { inquiry, reply: Reply::Words(reply) }));
+        self.state.painted();
+        cmds
+    }
+
+    /// Something happens to a worker.
+    pub fn within(&mut self, worker: &Worker, event: Event) -> Vec<Cmd> {
+        self.event(Event::Within(worker.clone(), Box::new(event)))
+    }
+
+    /// A worker is answered.
+    pub fn answered(&mut self, worker: &Worker, stop: StopReason, cost: Option<f64>) -> Vec<Cmd> {
+        let usage = Usage { input: 1000, ..Usage::default() };
+        self.within(worker, Event::TurnFinished { turn: 0, stop, usage, cost })
+    }
+
+    /// A worker's model is asked.
+    pub fn asks_within(&mut self, worker: &Worker) -> Vec<Cmd> {
+        let origin = Arc::new(Origin { provider: "anthropic".to_owned(), model: "haiku".to_owned() });
+        let context = Context { tokens: 90_000, window: Some(100_000) };
+        self.within(worker, Event::TurnStarted { turn: 0, origin, label: "haiku".to_owned(), context })
     }
 
     /// What the screen shows, behind a bar that stands for the left edge.
