@@ -97,8 +97,8 @@ fn edit(state: &mut State) -> Vec<Cmd> {
         cmds.push(Cmd::Remember(written));
     }
     let key = state.keymap.keys_of(crate::front::repl::key::action::Action::External).into_iter().next();
-    let hint = key.map(|key| format!(", {key} opens it in your editor")).unwrap_or_default();
-    command::say(state, &format!("The plan is the draft now: enter goes on with it{hint}."));
+    let hint = key.map(|key| format!(", {key} opens your editor")).unwrap_or_default();
+    command::say(state, &format!("The plan is the draft now: enter goes on{hint}."));
     state.editor.set(&Draft::typed(state.answer.trim().to_owned()));
     state.proposal = Some(Proposal::Written);
     cmds.extend(keys::written(state));

@@ -104,5 +104,6 @@ fn task(helper: &Helper) -> String {
 
 fn took(helper: &Helper) -> String {
     let turns = count(helper.spent.answers, "turn");
-    helper.spent.cost().map_or(turns.clone(), |cost| format!("{turns}, {}", dollars(cost)))
+    let cost = helper.spent.cost().filter(|_| helper.spent.answers > 0);
+    cost.map_or(turns.clone(), |cost| format!("{turns}, {}", dollars(cost)))
 }
