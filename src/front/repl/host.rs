@@ -134,26 +134,10 @@ impl Host {
             Cmd::Note { scope, text } => self.job(Job::Note { scope, text }),
             Cmd::EditMemory(scope) => return Some(Act::EditFile(link::memory(scope, &self.setup))),
             Cmd::Background => self.background(state),
-            Cmd::ListJobs => {
-                let list = state.session.as_ref().map(|session| (session.jobs.list)()).unwrap_or_default();
-                let told = if list.is_empty() { "No job runs, and no service.".to_owned() } else { list };
-                self.at_once.push(Msg::News(News::Reported(told)));
-            }
+            Cmd::ListJobs => self.list_jobs(state),
             Cmd::StopJob(id) => self.stop_job(id, state),
             Cmd::Theme(name) => self.job(Job::Theme { name, depth: state.palette.depth }),
-            Cmd::Tell(report @ (Report::Context | Report::WholeContext)) => self.order(Order::Tell(report)),
-            Cmd::Tell(
-                report @ (Report::Tools
-                | Report::Config(_)
-                | Report::Doctor
-                | Report::Sessions
-                | Report::Models
-                | Report::Skills
-                | Report::Chains
-                | Report::Rules),
-            ) => {
-                self.job(Job::Tell(report));
-            }
+            Cmd::Tell(report) => self.report(report),
             Cmd::Copy(text) => return self.copy(&text),
             Cmd::Look(text) => self.look(text, state),
             Cmd::Paste(asked) => self.paste(asked),
@@ -275,6 +259,27 @@ impl Host {
         };
         // Without a thread the message waits for the end of the task.
         let _ = thread::Builder::new().name("attach".to_owned()).spawn(read);
+    }
+
+    /// Has something reported by who knows of it.
+    fn report(&mut self, report: Report) {
+        match report {
+            Report::Context | Report::WholeContext => self.order(Order::Tell(report)),
+            Report::Tools
+            | Report::Config(_)
+            | Report::Doctor
+            | Report::Sessions
+            | Report::Models
+            | Report::Skills
+            | Report::Chains
+            | Report::Rules => self.job(Job::Tell(report)),
+        }
+    }
+
+    fn list_jobs(&mut self, state: &State) {
+        let list = state.session.as_ref().map(|session| (session.jobs.list)()).unwrap_or_default();
+        let told = if list.is_empty() { "No job runs, and no service.".to_owned() } else { list };
+        self.at_once.push(Msg::News(News::Reported(told)));
     }
 
     /// Lets the commands that run go on in the background.

@@ -130,11 +130,6 @@ impl Desk {
         match &message {
             // An unsent draft is for a screen; it stays where it is kept.
             Msg::Recalled { .. } => return None,
-            // What is there by now was written by somebody who had not seen the question.
-            Msg::News(News::Asked { .. } | News::Inquired { .. }) => {
-                self.term.mark();
-                self.page.renew();
-            }
             Msg::News(News::Event(event)) => self.page.hear(event),
             Msg::News(
                 News::Outlined { .. }
@@ -169,7 +164,13 @@ impl Desk {
         }
         let is_news = matches!(message, Msg::News(_));
         let is_line = matches!(message, Msg::Line(_));
+        let was_asked = self.state.asked.is_some();
         let cmds = update(&mut self.state, self.begun.elapsed(), message);
+        if self.state.asked.is_some() && (is_line || !was_asked) {
+            // What is there by now was written by somebody who had not seen the question.
+            self.term.mark();
+            self.page.renew();
+        }
         self.page.show(&mut self.state, is_line);
         if let Some(draft) = is_news.then(|| unsent(&mut self.state)).flatten() {
             self.page.tell(&format!("Not sent: {}", draft.text()));

@@ -70,7 +70,7 @@ fn confirmed(line: &Line) -> Answer {
 
 /// The answer that a line is: the exact letter or word, written when the question could be seen.
 fn answer(state: &State, line: &Line) -> Option<char> {
-    let asked = state.asked.as_ref().filter(|_| !line.ahead)?;
+    let asked = state.asked.as_ref().filter(|asked| !line.ahead && state.now >= asked.ripe)?;
     let word = line.text.trim().to_ascii_lowercase();
     let words: &[(char, &[&str])] = match &asked.question.kind {
         Answers::Words { options, .. } => {
@@ -94,7 +94,8 @@ fn answer(state: &State, line: &Line) -> Option<char> {
 /// The answer in other words that a line is to a tool that asks: any line but a command, written when the question could
 /// be seen.
 fn in_words(state: &State, line: &Line) -> Option<Words> {
-    let asked = state.asked.as_ref().filter(|_| !line.ahead && state.begun.is_empty())?;
+    let asked =
+        state.asked.as_ref().filter(|asked| !line.ahead && state.now >= asked.ripe && state.begun.is_empty())?;
     let text = line.text.trim();
     let is_command = text.starts_with('/') || text.starts_with('!') || text.ends_with('\\');
     match asked.question.kind {
