@@ -8,6 +8,7 @@ mod looks;
 mod models;
 mod pictures;
 mod places;
+mod plans;
 mod steering;
 mod streaming;
 mod titles;
