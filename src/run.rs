@@ -37,6 +37,7 @@ use crate::product::checkpoint::plan::{Direction, What};
 use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::provider::choose::choose;
 use crate::product::provider::{Servers, listing};
@@ -245,7 +246,9 @@ fn task(
         printer.event(&Event::Notice(notice.clone()));
     }
     let choice = choose(&loaded, env, stop.cancel())?;
-    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal, mode: mode(task) })?;
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
+    let mode = mode(task);
+    let assembled = app::headless(Parts { loaded: &loaded, choice, env, clock, session, journal, mode, jobs })?;
     let goal = task.until.clone().map_or(Goal::Answer, Goal::Check);
     one_shot::run(assembled, &asked, &goal, stop, printer)
 }

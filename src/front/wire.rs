@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::base::json::Object;
 use crate::kernel::effect::DeniedCall;
@@ -13,6 +12,7 @@ use crate::kernel::event::{Context, Event, Notice, Worker};
 use crate::model::message::Origin;
 use crate::model::usage::Usage;
 use crate::product::agent::report::{Failure, Report};
+use crate::product::job::JobFacts;
 
 /// One event, borrowed from the domain.
 #[derive(Serialize)]
@@ -99,9 +99,17 @@ struct ResultFields<'a> {
     stdin: &'a str,
     usage_total: UsageFields,
     denied: Vec<Denied<'a>>,
-    jobs: [Value; 0],
+    jobs: Vec<JobFields<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Problem<'a>>,
+}
+
+#[derive(Serialize)]
+struct JobFields<'a> {
+    id: &'a str,
+    command: &'a str,
+    kind: &'a str,
+    status: &'a str,
 }
 
 #[derive(Serialize)]
@@ -180,13 +188,19 @@ fn said<'a>(event: &'a Event, session_id: &'a str) -> Line<'a> {
 
 /// The last event of a task, as one line of JSON, its line break included.
 pub fn result(report: &Report, stdin: &str) -> Vec<u8> {
-    let Report { text, turns, ending, exit_code, session_id, duration_ms, usage: tokens, cost, denied, failure } =
+    let Report { text, turns, ending, exit_code, session_id, duration_ms, usage: tokens, cost, denied, jobs, failure } =
         report;
     let denied = denied.iter().map(|DeniedCall { name, summary, rule, nobody_asked: _, agent }| Denied {
         name,
         summary,
         rule: rule.as_deref(),
         agent: agent.as_deref(),
+    });
+    let jobs = jobs.iter().map(|JobFacts { id, command, kind, status }| JobFields {
+        id,
+        command,
+        kind: kind.as_str(),
+        status: status.as_str(),
     });
     line(&Line::Result(ResultFields {
         text,
@@ -200,7 +214,7 @@ pub fn result(report: &Report, stdin: &str) -> Vec<u8> {
         stdin,
         usage_total: usage(*tokens, *cost),
         denied: denied.collect(),
-        jobs: [],
+        jobs: jobs.collect(),
         error: failure.as_ref().map(|Failure { code, message }| Problem { code, msg: message }),
     }))
 }

@@ -37,6 +37,7 @@ use super::checkpoint::record::Checkpoints;
 use super::config::Loaded;
 use super::config::settings::{Mode, Settings};
 use super::error::Error;
+use super::job::Jobs;
 use super::journal::Journal;
 use super::permission::{Ask, Grant, Headless, Remembered, Rights, Watched};
 use super::prompt::{self, Facts};
@@ -75,6 +76,8 @@ pub struct Parts<'a> {
     pub journal: Journal,
     /// What it is to be done for.
     pub mode: plan::Mode,
+    /// What runs in the background, of all sessions of the process.
+    pub jobs: Jobs,
 }
 
 /// Which session a run belongs to.
@@ -109,6 +112,8 @@ pub struct Assembled {
     pub rights: Option<Arc<Rights>>,
     /// Who does parts of a task.
     pub crew: Crew,
+    /// What runs in the background; whoever runs the agent ends it.
+    pub jobs: Jobs,
 }
 
 /// Who can be asked.
@@ -162,7 +167,7 @@ pub fn workspace(loaded: &Loaded, env: &Env) -> Result<Workspace, Error> {
 }
 
 fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
-    let Parts { loaded, choice, env, clock, session, journal, mode: purpose } = parts;
+    let Parts { loaded, choice, env, clock, session, journal, mode: purpose, jobs } = parts;
     let settings = &loaded.settings;
     let workspace = Arc::new(workspace(loaded, env)?);
     let secrets = known_secrets(loaded, env, choice.key.as_ref());
@@ -170,7 +175,8 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let mut notices = Vec::new();
     let rules = rights::rules(loaded, env, &mut notices)?;
     let redactor = Arc::new(Redactor::new(mask.clone()));
-    let crew = Crew::new(MadeOf::new(loaded, env, clock, &redactor, &rules.deny), Some(choice.clone()), 0);
+    let made_of = MadeOf::new(loaded, env, clock, &redactor, &rules.deny, &jobs);
+    let crew = Crew::new(made_of, Some(choice.clone()), 0);
     let bench = Bench {
         loaded,
         env,
@@ -180,6 +186,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         mask: &mask,
         crew: &crew,
         inquire: watch.inquire(),
+        jobs: &jobs,
     };
     let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
     let tools = plan::of(&reserve, purpose);
@@ -198,6 +205,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     recall(&handled, &seen, &workspace);
     touched.recall(&messages);
     session.set_price(choice.info.price);
+    jobs.clean_up();
     let is_watched = matches!(watch, Watch::Person(..));
     let mode = if is_watched { prompt::Mode::Interactive } else { prompt::Mode::OneShot };
     let by_price = !is_watched && settings.max_cost.is_some();
@@ -248,7 +256,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         opening,
         recorded,
     };
-    Ok(Assembled { agent, notices, workspace, shell, rights, crew })
+    Ok(Assembled { agent, notices, workspace, shell, rights, crew, jobs })
 }
 
 /// How answers are to be made.

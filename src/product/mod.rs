@@ -15,6 +15,7 @@ pub mod files;
 pub mod front_matter;
 pub mod history;
 pub mod import;
+pub mod job;
 pub mod journal;
 pub mod permission;
 pub mod picture;

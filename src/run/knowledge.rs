@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::base::zone;
+
 use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::base::env::Env;
@@ -23,8 +25,10 @@ use crate::product::app::{self, Parts, Which};
 use crate::product::chain::find::{self, Places};
 use crate::product::chain::past::{self, Resumed};
 use crate::product::chain::{Chain, Step};
+use crate::product::config::paths::Paths;
 use crate::product::config::{self, Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::provider::Choice;
 use crate::product::provider::choose::{choose, choose_exactly, choose_named};
@@ -126,7 +130,9 @@ pub(super) fn chain(
         }
         false => Asked::new(task.prompt.clone(), reading),
     };
-    let assembled = app::headless(Parts { loaded, choice, env, clock, session, journal, mode: super::mode(task) })?;
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
+    let assembled =
+        app::headless(Parts { loaded, choice, env, clock, session, journal, mode: super::mode(task), jobs })?;
     let max_cost = loaded.settings.max_cost;
     let wanted = print::chain::Wanted { chain: &chain, named, resumed: &resumed, max_cost };
     let crew = assembled.crew.clone();
@@ -160,8 +166,12 @@ fn check_models(steps: &[Step], loaded: &Loaded, env: &Env, start: &Choice, canc
     Ok(())
 }
 
-pub(super) fn jobs(_: Option<JobsAction>, _: Form, _: &Env, _: &mut Out<'_>) -> Result<u8, Error> {
-    Err(Error::usage("not built yet"))
+pub(super) fn jobs(action: Option<JobsAction>, form: Form, env: &Env, out: &mut Out<'_>) -> Result<u8, Error> {
+    let data_dir = Paths::new(env).data_dir;
+    out.both(|stdout, _| match action {
+        None => command::jobs::list(&data_dir, form, &zone::local(env), stdout),
+        Some(JobsAction::Stop { id }) => command::jobs::stop(&data_dir, &id, form, stdout),
+    })
 }
 
 pub(super) fn rules(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {

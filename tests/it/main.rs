@@ -14,6 +14,7 @@ mod config;
 mod faults;
 mod goal;
 mod harness;
+mod jobs;
 mod keys;
 mod loop_guard;
 mod mocks;

@@ -147,6 +147,16 @@ impl Masking {
         self.held.push_str(rest);
     }
 
+    /// Whether the last piece ended with what may be the beginning of a hidden text.
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// What it hides.
+    pub fn mask(&self) -> &Mask {
+        &self.mask
+    }
+
     /// Gives out what was held back.
     pub fn finish(&mut self, give: &mut dyn FnMut(&str)) {
         let mut held = std::mem::take(&mut self.held);

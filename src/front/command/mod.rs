@@ -7,6 +7,7 @@ pub mod chains;
 pub mod completions;
 pub mod config;
 pub mod doctor;
+pub mod jobs;
 pub mod models;
 pub mod rules;
 pub mod sessions;

@@ -48,7 +48,7 @@ pub fn run(
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<u8, Error> {
-    let Assembled { mut agent, notices, workspace, rights: _, shell: _, crew: _ } = assembled;
+    let Assembled { mut agent, notices, workspace, rights: _, shell: _, crew: _, jobs } = assembled;
     printer.set_session(agent.session.id());
     let provider = agent.model.info().origin.provider.clone();
     for notice in notices {
@@ -79,6 +79,8 @@ pub fn run(
     let session_id = Some(agent.session.id().to_owned());
     let mut report =
         Report::new(&ran.outcome, interruption.unwrap_or(Interruption::Interrupt), session_id, ran.duration_ms);
+    jobs.end_all();
+    report.jobs = jobs.facts();
     if let Some(failure) = &mut report.failure {
         failure.message = ran.about(&failure.message);
     }

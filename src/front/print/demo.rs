@@ -12,6 +12,7 @@ use crate::product::app::{Parts, Which, headless};
 use crate::product::config::load;
 use crate::product::demo::{self, Demo};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::provider::choose::choose;
 
@@ -37,8 +38,9 @@ pub fn run(
     let loaded = load(&env, &demo.flags())?;
     let choice = choose(&loaded, &env, stop.cancel())?;
     // It leaves no trace.
-    let journal = Journal::default();
-    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session: Which::Unkept, journal, mode: Mode::Work };
+    let (journal, jobs) = (Journal::default(), Jobs::new(&loaded.paths.data_dir, clock));
+    let (session, mode) = (Which::Unkept, Mode::Work);
+    let parts = Parts { loaded: &loaded, choice, env: &env, clock, session, journal, mode, jobs };
     let assembled = headless(parts)?;
     let prompt = demo::PROMPT;
     out.talk(&format!("A small project with a failing test lies in {}. Now: {prompt}", demo.project.display()));

@@ -11,6 +11,7 @@ use crate::kernel::event::{Event, Worker};
 use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
 use crate::product::error::Error;
+use crate::product::job::{JobFacts, Status};
 
 use crate::front::out::{Ink, Out, Reader};
 use crate::front::wire;
@@ -107,7 +108,19 @@ impl<'a, 'b> Printer<'a, 'b> {
             }
             Format::Json | Format::StreamJson => self.data(&wire::result(report, stdin)),
         }
+        if self.format == Format::Text {
+            self.still_running(&report.jobs);
+        }
         self.over.take().unwrap_or_else(|| self.out.settle())
+    }
+
+    /// Says what stays when the task is over.
+    fn still_running(&mut self, jobs: &[JobFacts]) {
+        for JobFacts { id, command, .. } in jobs.iter().filter(|job| job.status == Status::Running) {
+            let command = ellipsis(&clean::line(command), PROGRESS_CHARS);
+            let mark = self.out.inked(Ink::Yellow, "!");
+            self.out.talk(&format!("{mark} still running: {id} {command}; agent jobs stop {id}"));
+        }
     }
 
     /// Says what went wrong.

@@ -70,7 +70,7 @@ pub fn run(
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<u8, Error> {
-    let Assembled { mut agent, notices, workspace, rights: _, shell, crew: _ } = assembled;
+    let Assembled { mut agent, notices, workspace, rights: _, shell, crew: _, jobs } = assembled;
     let check = match goal {
         Goal::Check(command) => Some(goal::Goal::new(command, shell)?),
         Goal::Answer | Goal::GreenCommand => None,
@@ -126,6 +126,8 @@ pub fn run(
     if missed {
         report.missed();
     }
+    jobs.end_all();
+    report.jobs = jobs.facts();
     let reader_left = printer.is_unread() && interruption.is_none();
     let reader = printer.finish(&report, stdin_word)?;
     if reader_left {

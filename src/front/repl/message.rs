@@ -25,6 +25,7 @@ use crate::product::session::picks::Pick;
 use crate::product::session::preview::Preview;
 use crate::product::session::spent::{Spent, Tally};
 use crate::product::session::store::Selector;
+use crate::product::tool::ask::Inquiry;
 use crate::product::tool::workspace::Workspace;
 
 use super::complete::index::Found;
@@ -242,17 +243,6 @@ impl Reply {
             | (Self::Plan, _) => {}
         }
     }
-}
-
-/// What a tool asks a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inquiry {
-    /// The id of the call.
-    pub id: String,
-    /// The question.
-    pub question: String,
-    /// Answers to choose from; any other text will do as well.
-    pub options: Vec<String>,
 }
 
 /// A command that is not built in: a skill, or a prompt somebody has written.

@@ -17,6 +17,7 @@ use crate::front::term::mailbox::{self, Mailbox};
 use crate::front::term::tty::Size;
 use crate::product::agent::report::Interruption;
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 
 use super::editor::draft::Draft;
 use super::host::{Act, Host};
@@ -54,6 +55,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let no_pipe = |error| Error::failed("no descriptor is left").caused_by(error);
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let Chat { loaded, flags, env, clock, session, pictures, journal, until, plan, .. } = chat;
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
     let setup = Arc::new(Setup {
         loaded,
         flags,
@@ -66,6 +68,7 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
         journal,
         until,
         plan,
+        jobs,
     });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
@@ -77,7 +80,9 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let host = Host::new(setup, orders, jobs, news, caps);
     let mut desk = Desk { begun: Instant::now(), state, host, term, mail, page: Page::default(), threads };
     let code = desk.run(stop);
+    let running = desk.host.setup.jobs.clone();
     desk.leave();
+    running.end_all();
     Ok(code)
 }
 

@@ -18,6 +18,7 @@ use crate::model::replay::Pace;
 use crate::product::app::Which;
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::repository;
 
@@ -89,8 +90,10 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     let (news, mail) = mailbox::mailbox().map_err(no_pipe)?;
     let pace = chat.performs.then_some(PACE);
     let Chat { loaded, flags, env, clock, session, pictures, journal, until, plan, .. } = chat;
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
     let cancel = stop.cancel().clone();
-    let setup = Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel, pace, journal, until, plan });
+    let setup =
+        Arc::new(Setup { loaded, flags, env, clock, session, pictures, cancel, pace, journal, until, plan, jobs });
     let (orders, inbox) = tokio::sync::mpsc::unbounded_channel();
     let (jobs, work) = mpsc::channel();
     tty.enter(caps.modes())?;
@@ -107,7 +110,9 @@ pub fn run(chat: Chat, stop: &Stop) -> Result<u8, Error> {
     // Only now: what they read from the disk would hold up the first picture.
     desk.start(work, inbox)?;
     let code = desk.run(stop);
+    let running = desk.host.setup.jobs.clone();
     desk.leave();
+    running.end_all();
     Ok(code)
 }
 

@@ -28,6 +28,7 @@ use crate::product::agent::attach::unseen;
 use crate::product::app::{self, Assembled, Parts, Which};
 use crate::product::config::{Flags, Loaded};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::provider::Choice;
 use crate::product::provider::choose::choose;
@@ -69,6 +70,8 @@ pub struct Setup {
     pub until: Option<String>,
     /// Whether it begins with planning only.
     pub plan: bool,
+    /// What runs in the background, whichever session is open; the chat's end ends it.
+    pub jobs: Jobs,
 }
 
 /// Runs until nobody gives orders any more.
@@ -182,7 +185,7 @@ impl Worker<'_> {
     }
 
     fn assembled(&mut self, session: Which) -> Result<Assembled, Error> {
-        let Setup { loaded, env, clock, cancel, journal, .. } = self.setup;
+        let Setup { loaded, env, clock, cancel, journal, jobs, .. } = self.setup;
         let choice = match &self.chosen {
             Some(chosen) => chosen.clone(),
             None => Choice { pace: self.setup.pace, ..choose(loaded, env, cancel)? },
@@ -190,12 +193,11 @@ impl Worker<'_> {
         self.start.get_or_insert_with(|| Arc::new(choice.clone()));
         let news = self.news.clone();
         let ask = move |question, answer| tell(&news, News::Asked { question, reply: Reply::Verdict(answer) });
-        let journal = journal.clone();
-        app::watched(
-            Parts { loaded, choice, env, clock: *clock, session, journal, mode: link::mode(self.planning) },
-            Arc::new(ask),
-            None,
-        )
+        let news = self.news.clone();
+        let inquire = move |inquiry, answer| tell(&news, News::Inquired { inquiry, reply: Reply::Words(answer) });
+        let (journal, jobs, mode) = (journal.clone(), jobs.clone(), link::mode(self.planning));
+        let parts = Parts { loaded, choice, env, clock: *clock, session, journal, mode, jobs };
+        app::watched(parts, Arc::new(ask), Some(Arc::new(inquire)))
     }
 
     fn opened(&mut self, arrival: Arrival) {

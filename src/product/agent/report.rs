@@ -4,6 +4,7 @@ use crate::kernel::effect::{DeniedCall, End, Outcome};
 use crate::model::error::ErrorKind;
 use crate::model::usage::Usage;
 use crate::product::error::{Error, Kind};
+use crate::product::job::JobFacts;
 
 /// What a task came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Report {
     pub cost: Option<f64>,
     /// Calls that were not permitted.
     pub denied: Vec<DeniedCall>,
+    /// What was started to run beside it.
+    pub jobs: Vec<JobFacts>,
     /// Why it could not go on.
     pub failure: Option<Failure>,
 }
@@ -135,7 +138,8 @@ impl Report {
             End::Failed(error) => Some(Failure { code: error.kind.code(), message: error.message }),
             End::Answered | End::MaxTurns | End::Loop | End::TimedOut | End::Cost | End::Cancelled => None,
         };
-        Self { text, turns, ending, exit_code, session_id, duration_ms, usage, cost, denied, failure }
+        let jobs = Vec::new();
+        Self { text, turns, ending, exit_code, session_id, duration_ms, usage, cost, denied, jobs, failure }
     }
 
     /// Turns a success into a failure: the task was done, but not what it was for.
@@ -168,6 +172,7 @@ impl Report {
             usage: Usage::default(),
             cost: None,
             denied: Vec::new(),
+            jobs: Vec::new(),
             failure: None,
         }
     }

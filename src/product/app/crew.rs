@@ -31,6 +31,7 @@ use crate::product::config::Loaded;
 use crate::product::crew::tool::Sender;
 use crate::product::crew::{Done, Order};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 use crate::product::permission::{Ask, Headless, Remembered, Rights, Rule, Watched};
 use crate::product::prompt::{self, Facts};
@@ -67,6 +68,7 @@ pub(super) struct MadeOf {
     pub(super) clock: Clock,
     pub(super) redactor: Arc<Redactor>,
     pub(super) deny: Vec<Rule>,
+    pub(super) jobs: Jobs,
 }
 
 /// Whom workers work for.
@@ -92,9 +94,16 @@ pub(super) struct Person {
 }
 
 impl MadeOf {
-    pub(super) fn new(loaded: &Loaded, env: &Env, clock: Clock, redactor: &Arc<Redactor>, deny: &[Rule]) -> Self {
-        let (loaded, env) = (loaded.clone(), env.clone());
-        Self { loaded, env, clock, redactor: Arc::clone(redactor), deny: deny.to_vec() }
+    pub(super) fn new(
+        loaded: &Loaded,
+        env: &Env,
+        clock: Clock,
+        redactor: &Arc<Redactor>,
+        deny: &[Rule],
+        jobs: &Jobs,
+    ) -> Self {
+        let (loaded, env, jobs) = (loaded.clone(), env.clone(), jobs.clone());
+        Self { loaded, env, clock, redactor: Arc::clone(redactor), deny: deny.to_vec(), jobs }
     }
 }
 
@@ -169,7 +178,7 @@ impl Crew {
     fn hire(&self, order: &Order, cancel: &Cancel) -> Result<Agent, Error> {
         let Inner { made_of, depth, sender, .. } = &*self.0;
         let post = sender.get().ok_or_else(|| Error::failed("there is nobody to work for"))?;
-        let MadeOf { loaded, env, clock, redactor, deny } = made_of;
+        let MadeOf { loaded, env, clock, redactor, deny, jobs } = made_of;
         let settings = &loaded.settings;
         let choice = self.chosen(order, cancel)?;
         let depth = match &order.worker {
@@ -184,7 +193,8 @@ impl Crew {
             Worker::Agent(_) => None,
             Worker::Step(_) => post.person.as_ref().and_then(|person| person.inquire.as_ref()),
         };
-        let bench = Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew, inquire };
+        let bench =
+            Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew, inquire, jobs };
         let tools = limited(tools(bench)?.toolbox, order.tools.as_deref())?;
         let mode = plan::mode(&post.rights);
         let tools = plan::of(&tools, mode);

@@ -11,7 +11,7 @@ use crate::product::error::Error;
 use crate::product::tool::lean;
 
 /// Tools of parts that are not built yet: a configuration may speak of them already.
-pub const LATER: [&str; 4] = ["job_output", "job_stop", "ask_user", "find_tool"];
+pub const LATER: [&str; 2] = ["ask_user", "find_tool"];
 
 /// Tools of MCP servers, which are known only once these run.
 const MCP: &str = "mcp__";

@@ -11,6 +11,7 @@ use super::*;
 use crate::base::cancel::Cancel;
 use crate::model::message::Part;
 use crate::product::config::{self, Flag, Flags};
+use crate::product::job::Jobs;
 use crate::product::permission::{Answer, Question};
 use crate::product::provider::choose::choose;
 
@@ -77,6 +78,7 @@ impl World {
             session,
             journal: Journal::default(),
             mode: plan::Mode::Work,
+            jobs: Jobs::new(&loaded.paths.data_dir, Clock::System),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::product::config::presets::PRESETS;
 use crate::product::crew::named::{self, Found};
 use crate::product::crew::tool::{self as dispatch, DispatchAgent};
 use crate::product::error::Error;
+use crate::product::job::Jobs;
 use crate::product::permission::Rule;
 use crate::product::rules::memory::Memory;
 use crate::product::rules::remember::{self, Remember};
@@ -31,6 +32,7 @@ use crate::product::tool::bash::{self, ExecuteBash, Shell};
 use crate::product::tool::edit::{self, EditFile};
 use crate::product::tool::fetch;
 use crate::product::tool::find::{self, FindFiles};
+use crate::product::tool::job::{self, JobOutput, JobStop};
 use crate::product::tool::lean;
 use crate::product::tool::list::{self, ListFiles};
 use crate::product::tool::plan::{self as update_plan, UpdatePlan};
@@ -53,8 +55,9 @@ pub fn toolbox(
     mask: &Mask,
 ) -> Result<Toolbox, Error> {
     let redactor = Arc::new(Redactor::new(mask.clone()));
-    let crew = Crew::new(MadeOf::new(loaded, env, Clock::System, &redactor, &[]), None, 0);
-    tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew, inquire: None })
+    let jobs = Jobs::new(&loaded.paths.data_dir, Clock::System);
+    let crew = Crew::new(MadeOf::new(loaded, env, Clock::System, &redactor, &[], &jobs), None, 0);
+    tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew, inquire: None, jobs: &jobs })
         .map(|tools| tools.toolbox)
 }
 
@@ -74,6 +77,8 @@ pub(super) struct Bench<'a> {
     pub(super) crew: &'a Crew,
     /// Who can be asked something.
     pub(super) inquire: Option<&'a Inquire>,
+    /// What runs in the background.
+    pub(super) jobs: &'a Jobs,
 }
 
 /// The tools of these settings, and what belongs to them.
@@ -93,7 +98,7 @@ pub(super) struct Tools {
 /// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob, and for a tool on the command line that
 /// there is not.
 pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
-    let Bench { loaded, env, workspace, deny, seen, mask, crew, inquire } = bench;
+    let Bench { loaded, env, workspace, deny, seen, mask, crew, inquire, jobs } = bench;
     let settings = &loaded.settings;
     let enabled = globs(loaded, "tools.enabled", &lean::spelt_out(&settings.tools.enabled))?;
     let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
@@ -120,7 +125,9 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
         limits: limits(bash::NAME, bash::LIMITS),
         output_dir: loaded.paths.data_dir.join("output"),
         mask: mask.clone(),
+        jobs: jobs.clone(),
     };
+    let (printed, output_dir) = (limits(job::OUTPUT, bash::LIMITS), shell.output_dir.clone());
     let shell = ExecuteBash::new(shell).map_err(|problem| wrong(loaded, "bash.env", None, problem))?;
     let withheld = shell.withheld().to_vec();
     let shell: Arc<dyn Tool> = Arc::new(shell);
@@ -133,6 +140,8 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
         Arc::new(WriteFile::new(space(), Arc::clone(seen), limits("write_file", write::LIMITS))),
         Arc::new(EditFile::new(space(), Arc::clone(seen), limits("edit_file", edit::LIMITS))),
         Arc::clone(&shell),
+        Arc::new(JobOutput::new(jobs.clone(), printed, output_dir, mask.clone())),
+        Arc::new(JobStop::new(jobs.clone())),
         Arc::new(UpdatePlan::new(limits(update_plan::NAME, update_plan::LIMITS))),
         Arc::new(web::fetcher(loaded, env, limits(fetch::NAME, fetch::LIMITS))?),
         Arc::new(Remember::new(memory, limits(remember::NAME, remember::LIMITS))),

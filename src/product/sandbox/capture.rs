@@ -31,6 +31,8 @@ pub struct Capture {
     /// Small pieces of the bytes being taken; empty in between.
     joined: String,
     kept: Kept,
+    /// The unfinished line, as the last look showed it.
+    shown: String,
 }
 
 /// What a capture came to.
@@ -48,26 +50,27 @@ impl Capture {
     /// A capture that keeps what is needed to cut it to `limits`, and the whole in `folder` if it exceeds them;
     /// neither with what `mask` hides.
     pub fn new(limits: Limits, folder: &Path, mask: Mask) -> Self {
-        let ends = limits.chars.div_ceil(2).saturating_add(SLACK);
-        let kept = Kept {
-            limits,
-            head: String::new(),
-            head_room: ends,
-            tail: String::new(),
-            // Counted in bytes, of which a character has at most four: enough without counting.
-            tail_bytes: ends.saturating_mul(4),
-            bytes: 0,
-            chars: 0,
-            line_breaks: 0,
-            spill: Spill::new(folder),
-            fingerprint: XxHash3_64::new(),
-        };
-        Self { cleaner: Cleaner::default(), masking: Masking::new(mask), joined: String::new(), kept }
+        Self::over(limits, Spill::new(folder), mask)
+    }
+
+    /// A capture of what is kept elsewhere already.
+    pub fn of_kept(limits: Limits, mask: Mask) -> Self {
+        Self::over(limits, Spill::never(), mask)
+    }
+
+    fn over(limits: Limits, spill: Spill, mask: Mask) -> Self {
+        Self {
+            cleaner: Cleaner::default(),
+            masking: Masking::new(mask),
+            joined: String::new(),
+            kept: Kept::new(limits, spill),
+            shown: String::new(),
+        }
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Self { cleaner, masking, joined, kept } = self;
+        let Self { cleaner, masking, joined, kept, shown: _ } = self;
         cleaner.push(bytes, &mut |piece| {
             if piece.len() < JOINED_BELOW {
                 joined.push_str(piece);
@@ -87,9 +90,45 @@ impl Capture {
             .unwrap_or_default()
     }
 
+    /// Whether a look would show anything new.
+    pub fn has_news(&self) -> bool {
+        self.kept.bytes > 0 || self.unfinished() != self.shown
+    }
+
+    /// What came since the last look. A line that has not ended is shown as it stands, and again when it goes on.
+    pub fn look(&mut self, status: &str) -> Outcome {
+        let fresh = Kept::new(self.kept.limits, self.kept.spill.another());
+        let mut kept = std::mem::replace(&mut self.kept, fresh);
+        let unfinished = self.unfinished();
+        if unfinished != self.shown {
+            kept.add(&unfinished);
+            self.shown = unfinished;
+        }
+        kept.fingerprint.write(status.as_bytes());
+        kept.finish()
+    }
+
+    /// What the next look would show, and will.
+    pub fn glance(&self) -> Captured {
+        let mut text = self.kept.text();
+        let end = if text.gap.is_some() { &mut text.tail } else { &mut text.head };
+        end.push_str(&self.unfinished());
+        text
+    }
+
+    /// The line that has not ended, as it can be shown; empty while something before it is held back.
+    fn unfinished(&self) -> String {
+        if self.masking.is_holding() {
+            return String::new();
+        }
+        let mut line = self.cleaner.pending().to_owned();
+        self.masking.mask().apply(&mut line);
+        line
+    }
+
     /// Ends the output. `status` tells how the command ended; it goes into the fingerprint.
     pub fn finish(self, status: &str) -> Outcome {
-        let Self { mut cleaner, mut masking, joined: _, mut kept } = self;
+        let Self { mut cleaner, mut masking, joined: _, mut kept, shown: _ } = self;
         cleaner.finish(&mut |piece| masking.push(piece, &mut |shown| kept.add(shown)));
         masking.finish(&mut |shown| kept.add(shown));
         kept.fingerprint.write(status.as_bytes());
@@ -119,6 +158,23 @@ struct Kept {
 }
 
 impl Kept {
+    fn new(limits: Limits, spill: Spill) -> Self {
+        let ends = limits.chars.div_ceil(2).saturating_add(SLACK);
+        Self {
+            limits,
+            head: String::new(),
+            head_room: ends,
+            tail: String::new(),
+            // Counted in bytes, of which a character has at most four: enough without counting.
+            tail_bytes: ends.saturating_mul(4),
+            bytes: 0,
+            chars: 0,
+            line_breaks: 0,
+            spill,
+            fingerprint: XxHash3_64::new(),
+        }
+    }
+
     fn add(&mut self, piece: &str) {
         if piece.is_empty() {
             return;
@@ -156,18 +212,20 @@ impl Kept {
     }
 
     fn finish(self) -> Outcome {
+        Outcome { text: self.text(), full_output: self.spill.finish(), fingerprint: self.fingerprint.finish() }
+    }
+
+    fn text(&self) -> Captured {
         let Self { head, tail, .. } = self;
         let kept_bytes = (head.len() + tail.len()) as u64;
-        let text = if kept_bytes == self.bytes {
-            Captured::whole(head + &tail)
-        } else {
-            let gap = Gap {
-                chars: self.chars - count_chars(&head) - count_chars(&tail),
-                line_breaks: self.line_breaks - count_breaks(&head) - count_breaks(&tail),
-            };
-            Captured { head, gap: Some(gap), tail }
+        if kept_bytes == self.bytes {
+            return Captured::whole(format!("{head}{tail}"));
+        }
+        let gap = Gap {
+            chars: self.chars - count_chars(head) - count_chars(tail),
+            line_breaks: self.line_breaks - count_breaks(head) - count_breaks(tail),
         };
-        Outcome { text, full_output: self.spill.finish(), fingerprint: self.fingerprint.finish() }
+        Captured { head: head.clone(), gap: Some(gap), tail: tail.clone() }
     }
 }
 

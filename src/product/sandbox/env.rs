@@ -91,6 +91,14 @@ impl CommandEnv {
         Ok(Self { vars, withheld })
     }
 
+    /// The same with one more variable.
+    #[must_use]
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut more = self.clone();
+        more.vars.insert(name.into(), value.into());
+        more
+    }
+
     /// The variables of a command.
     pub fn vars(&self) -> &BTreeMap<OsString, OsString> {
         &self.vars

@@ -4,8 +4,10 @@
 
 pub mod capture;
 pub mod env;
+pub mod known;
 pub mod process;
 pub mod spill;
+pub mod start;
 mod tree;
 mod wait;
 

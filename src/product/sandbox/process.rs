@@ -1,24 +1,23 @@
-//! Running one shell line: started in a session of its own, followed until it ends, and ended with all its descendants
-//! when it takes too long or is no longer wanted.
+//! Following one shell line until it ends, and ending it with all its descendants when it takes too long or is no
+//! longer wanted.
 //!
-//! It ends when the shell ends, however long a process in the background holds the pipe. What is shown of its output
-//! is decided elsewhere.
+//! A call ends when the shell ends, however long a process in the background holds the pipe; a job when nothing of it is
+//! left. What is shown of the output is decided elsewhere.
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests;
 
 use std::io::{self, PipeReader, Read};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 use super::capture::Capture;
-use super::env::CommandEnv;
+use super::start::{CommandLine, Started};
 use super::tree::{Process, Tree};
 use super::wait;
 use crate::base::cancel::{Cancel, Registration};
@@ -33,13 +32,13 @@ const DRAIN: Duration = Duration::from_millis(250);
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// Between asking processes to end and making them: time to remove a lock file, not to finish the work.
-const GRACE: Duration = Duration::from_secs(2);
+pub const GRACE: Duration = Duration::from_secs(2);
 
 /// How long a killed process may take to go. The kernel needs microseconds; one that waits for a dead disk may stay.
-const KILL_WAIT: Duration = Duration::from_secs(1);
+pub(super) const KILL_WAIT: Duration = Duration::from_secs(1);
 
 /// How often processes born meanwhile are looked for while others are being killed.
-const KILL_ROUND: Duration = Duration::from_millis(50);
+pub(super) const KILL_ROUND: Duration = Duration::from_millis(50);
 
 /// Between two lines of progress: ten a second are as many as a reader can follow.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -47,25 +46,11 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// The most of a line that is told as progress, in characters; a screen has room for one row.
 const PROGRESS_CHARS: usize = 400;
 
+/// Between two looks at a file that a command prints to. The fastest disks take some gigabytes meanwhile.
+const FILE_INTERVAL: Duration = Duration::from_secs(5);
+
 /// One read of the pipe, in bytes; the size of a pipe unless it is asked for more.
 const READ_BYTES: usize = 64 * 1024;
-
-/// The pipe, in bytes: a noisy command fills it while we look at the read before.
-#[cfg(target_os = "linux")]
-const PIPE_BYTES: usize = 256 * 1024;
-
-/// A shell line and where it runs.
-#[derive(Clone, Copy, Debug)]
-pub struct CommandLine<'a> {
-    /// What the shell is given; no NUL inside.
-    pub command: &'a str,
-    /// Where it starts, absolute.
-    pub cwd: &'a Path,
-    /// What it knows, and where the shell is.
-    pub env: &'a CommandEnv,
-    /// When it is ended, from its start.
-    pub timeout: Duration,
-}
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,39 +95,94 @@ pub enum StartError {
     Io(#[from] io::Error),
 }
 
-/// Runs a shell line and blocks until it is over. Its output goes to `capture`; `progress` hears the last line of it.
+/// How long a call waits for its command.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience<'a> {
+    /// When the command is ended, from its start.
+    pub timeout: Duration,
+    /// Ends the command.
+    pub cancel: &'a Cancel,
+    /// Lets the command run on without the call.
+    pub leave: &'a Cancel,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Called {
+    /// The command is over.
+    Finished(Finished),
+    /// It was left, and runs on.
+    Left(Started),
+}
+
+/// Runs a shell line and blocks until it is over, or left. Its output goes to `capture`; `progress` hears the last line
+/// of it.
 ///
 /// # Errors
 ///
 /// When it could not be started. A command that fails is no error.
 pub fn run(
     line: &CommandLine<'_>,
+    patience: Patience<'_>,
     capture: &mut Capture,
     progress: &(dyn Fn(&str) + Sync),
-    cancel: &Cancel,
-) -> Result<Finished, StartError> {
-    let started = Instant::now();
+) -> Result<Called, StartError> {
+    let begun = Instant::now();
+    let Patience { timeout, cancel, leave } = patience;
     if cancel.is_cancelled() {
-        return Ok(Finished { ending: Ending::Interrupted, running: Vec::new(), took: Duration::ZERO });
+        let finished = Finished { ending: Ending::Interrupted, running: Vec::new(), took: Duration::ZERO };
+        return Ok(Called::Finished(finished));
     }
-    let follower = Follower { capture, progress, next: started + PROGRESS_INTERVAL, news: false, told: String::new() };
-    let mut running = Running::start(line, follower, cancel)?;
-    let over = running.follow(started.checked_add(line.timeout))?;
-    let (ending, left) = match over {
+    let follower = Follower { capture, progress, next: begun + PROGRESS_INTERVAL, news: false, told: String::new() };
+    let mut running = Running::of(Started::piped(line)?, Audience::Call(follower), cancel, Some(leave))?;
+    let (ending, left) = match running.follow(begun.checked_add(timeout))? {
         Over::Exited => {
             running.drain()?;
-            let left = if running.cancelled { running.end()? } else { running.left_behind()? };
+            let left = if running.cancelled { running.end(GRACE)? } else { running.left_behind()? };
             (None, left)
         }
-        Over::TimedOut => (Some(Ending::TimedOut), running.end()?),
-        Over::Cancelled => (Some(Ending::Interrupted), running.end()?),
+        Over::TimedOut => (Some(Ending::TimedOut), running.end(GRACE)?),
+        Over::Cancelled => (Some(Ending::Interrupted), running.end(GRACE)?),
+        Over::Left => return Ok(Called::Left(running.started)),
     };
-    let status = running.reap()?;
-    let ending = ending.unwrap_or_else(|| match (status.code(), status.signal()) {
-        (Some(code), _) => Ending::Exited(code),
-        (None, signal) => Ending::Signalled(signal.unwrap_or_default()),
-    });
-    Ok(Finished { ending, running: left, took: started.elapsed() })
+    running.finished(ending, left, begun).map(Called::Finished).map_err(StartError::from)
+}
+
+/// Who takes what a command prints that nobody waits for.
+pub enum Keeper<'a> {
+    /// Takes what comes out of the pipe.
+    Pipe(&'a mut dyn FnMut(&[u8])),
+    /// Looks after the file it goes to, now and then.
+    File(&'a mut dyn FnMut()),
+}
+
+/// Follows a command that nobody waits for, and blocks until nothing of it is left. Thrown, `cancel` ends it; `grace`
+/// says then how long it may take before it is killed.
+///
+/// # Errors
+///
+/// What the system said; the command is killed then.
+pub fn attend(
+    started: Started,
+    keeper: Keeper<'_>,
+    cancel: &Cancel,
+    grace: &dyn Fn() -> Duration,
+) -> io::Result<Finished> {
+    let begun = Instant::now();
+    let audience = match keeper {
+        Keeper::Pipe(take) => Audience::Pipe(take),
+        Keeper::File(look) => Audience::File { look, next: begun + FILE_INTERVAL },
+    };
+    let mut running = Running::of(started, audience, cancel, None)?;
+    let over = running.follow(None)?;
+    let is_over = matches!(over, Over::Exited) && running.outlive()?;
+    let (ending, left) = if is_over {
+        running.drain()?;
+        (None, Vec::new())
+    } else {
+        (Some(Ending::Interrupted), running.end(grace())?)
+    };
+    running.finished(ending, left, begun)
 }
 
 /// Why following has stopped.
@@ -150,49 +190,43 @@ enum Over {
     Exited,
     TimedOut,
     Cancelled,
+    Left,
 }
 
-/// A started shell. Dropping it kills what is left of it.
+/// A shell that is followed.
 struct Running<'a> {
-    child: Child,
-    leader: Pid,
-    /// Until its end was read.
-    output: Option<PipeReader>,
-    exit: OwnedFd,
+    started: Started,
     exited: bool,
     cancel: PipeReader,
     cancelled: bool,
-    _registration: Registration,
-    reaped: bool,
+    leave: Option<PipeReader>,
+    left: bool,
+    _registrations: Vec<Registration>,
     buffer: Vec<u8>,
-    follower: Follower<'a>,
+    audience: Audience<'a>,
 }
 
 impl<'a> Running<'a> {
-    fn start(line: &CommandLine<'_>, follower: Follower<'a>, cancel: &Cancel) -> Result<Self, StartError> {
-        let shell = line.env.shell().ok_or(StartError::NoShell)?;
+    fn of(started: Started, audience: Audience<'a>, cancel: &Cancel, leave: Option<&Cancel>) -> io::Result<Self> {
         let (cancel, registration) = wait::on_cancel(cancel)?;
-        let (output, writer) = io::pipe()?;
-        #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(&output, PIPE_BYTES);
-        let mut child = spawn(line, &shell, writer)?;
-        let leader = Pid::from_child(&child);
-        let exit = wait::on_exit(leader).inspect_err(|_| {
-            let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-            let _ = child.wait();
-        })?;
+        let mut registrations = vec![registration];
+        let leave = match leave.map(wait::on_cancel).transpose()? {
+            Some((leave, registration)) => {
+                registrations.push(registration);
+                Some(leave)
+            }
+            None => None,
+        };
         Ok(Self {
-            child,
-            leader,
-            output: Some(output),
-            exit,
+            started,
             exited: false,
             cancel,
             cancelled: false,
-            _registration: registration,
-            reaped: false,
+            leave,
+            left: false,
+            _registrations: registrations,
             buffer: vec![0; READ_BYTES],
-            follower,
+            audience,
         })
     }
 
@@ -208,13 +242,16 @@ impl<'a> Running<'a> {
             if deadline.is_some_and(is_past) {
                 return Ok(Over::TimedOut);
             }
+            if self.left {
+                return Ok(Over::Left);
+            }
         }
     }
 
     /// Takes what still comes after the end.
     fn drain(&mut self) -> io::Result<()> {
         let until = Instant::now() + DRAIN;
-        while self.output.is_some() && !is_past(until) {
+        while self.started.output.is_some() && !is_past(until) {
             self.step(Some(until), None)?;
         }
         Ok(())
@@ -224,22 +261,37 @@ impl<'a> Running<'a> {
     fn left_behind(&mut self) -> io::Result<Vec<Process>> {
         // Nearly always nothing does, and then the process table need not be read. The group's number is not given away
         // while anything is in it, so it is safe to ask for it after the shell was reaped.
-        self.reap()?;
-        if rustix::process::test_kill_process_group(self.leader).is_err() {
+        self.started.reap()?;
+        if rustix::process::test_kill_process_group(self.started.leader).is_err() {
             return Ok(Vec::new());
         }
-        let mut tree = Tree::of(self.leader);
+        let mut tree = Tree::of(self.started.leader);
         tree.look_at_younger();
         self.until_gone(&mut tree, Instant::now() + SETTLE)?;
         Ok(tree.members())
     }
 
+    /// Follows what the shell has left in its session when it ended; false: it was cancelled meanwhile.
+    fn outlive(&mut self) -> io::Result<bool> {
+        let mut tree = Tree::of(self.started.leader);
+        while !self.cancelled {
+            tree.look();
+            if tree.is_gone()? {
+                return Ok(true);
+            }
+            while !tree.is_gone()? && !self.cancelled {
+                self.step(None, Some(&tree))?;
+            }
+        }
+        Ok(false)
+    }
+
     /// Ends the whole tree: asks, waits, kills. Returns what would not go.
-    fn end(&mut self) -> io::Result<Vec<Process>> {
-        let mut tree = Tree::of(self.leader);
+    fn end(&mut self, grace: Duration) -> io::Result<Vec<Process>> {
+        let mut tree = Tree::of(self.started.leader);
         tree.look();
         tree.signal(Signal::TERM);
-        self.until_gone(&mut tree, Instant::now() + GRACE)?;
+        self.until_gone(&mut tree, Instant::now() + grace)?;
         let until = Instant::now() + KILL_WAIT;
         loop {
             // Also those that were started on the way out.
@@ -251,7 +303,7 @@ impl<'a> Running<'a> {
             self.until_gone(&mut tree, Instant::now() + KILL_ROUND)?;
         }
         // Where only the group is known, others may be left in it.
-        let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
+        let _ = rustix::process::kill_process_group(self.started.leader, Signal::KILL);
         self.drain()?;
         Ok(tree.members())
     }
@@ -270,48 +322,45 @@ impl<'a> Running<'a> {
 
     /// Waits for the next thing to happen, and takes output.
     fn step(&mut self, until: Option<Instant>, tree: Option<&Tree>) -> io::Result<()> {
-        let until = self.follower.due().into_iter().chain(until).min();
+        let until = self.audience.due().into_iter().chain(until).min();
         let mut fds = vec![
-            self.output.as_ref().map(AsFd::as_fd),
-            (!self.exited).then(|| self.exit.as_fd()),
+            self.started.output.as_ref().map(AsFd::as_fd),
+            (!self.exited).then(|| self.started.exit.as_fd()),
             (!self.cancelled).then(|| self.cancel.as_fd()),
+            self.leave.as_ref().filter(|_| !self.left).map(AsFd::as_fd),
         ];
         fds.extend(tree.into_iter().flat_map(Tree::ends).map(Some));
         let ready = wait::ready(&fds, until)?;
         let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
         self.exited |= is_ready(1);
         self.cancelled |= is_ready(2);
+        self.left |= is_ready(3);
         if is_ready(0) {
             self.read()?;
         }
-        self.follower.tell();
+        self.audience.tell();
         Ok(())
     }
 
     fn read(&mut self) -> io::Result<()> {
-        let Some(output) = &mut self.output else { return Ok(()) };
+        let Some(output) = &mut self.started.output else { return Ok(()) };
         match output.read(&mut self.buffer) {
-            Ok(0) => self.output = None,
-            Ok(length) => self.follower.take(self.buffer.get(..length).unwrap_or_default()),
+            Ok(0) => self.started.output = None,
+            Ok(length) => self.audience.take(self.buffer.get(..length).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// The shell's status. One that could not be killed has none and is left to the system.
-    fn reap(&mut self) -> io::Result<ExitStatus> {
-        self.reaped = true;
-        Ok(self.child.try_wait()?.unwrap_or_default())
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if !self.reaped {
-            let _ = rustix::process::kill_process_group(self.leader, Signal::KILL);
-            let _ = self.child.wait();
-        }
+    /// What is known now that it is over; `ending`: how, where that was our doing.
+    fn finished(mut self, ending: Option<Ending>, running: Vec<Process>, begun: Instant) -> io::Result<Finished> {
+        let status = self.started.reap()?;
+        let ending = ending.unwrap_or_else(|| match (status.code(), status.signal()) {
+            (Some(code), _) => Ending::Exited(code),
+            (None, signal) => Ending::Signalled(signal.unwrap_or_default()),
+        });
+        Ok(Finished { ending, running, took: begun.elapsed() })
     }
 }
 
@@ -319,39 +368,46 @@ fn is_past(moment: Instant) -> bool {
     Instant::now() >= moment
 }
 
-fn spawn(line: &CommandLine<'_>, shell: &Path, output: io::PipeWriter) -> Result<Child, StartError> {
-    let mut command = Command::new(shell);
-    // `--`, because a shell takes a command that begins with a dash for an option.
-    command.args(["-c", "--", line.command]).current_dir(line.cwd);
-    command.env_clear().envs(line.env.vars()).env("PWD", line.cwd);
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-    #[expect(unsafe_code, reason = "std has no stable way to begin a session; setsid and prctl are async-signal-safe")]
-    // SAFETY: between fork and exec the closure makes two system calls; it takes no lock and no memory.
-    unsafe {
-        command.pre_exec(begin_session);
-    }
-    command.spawn().map_err(|error| {
-        if error.kind() == io::ErrorKind::ArgumentListTooLong {
-            StartError::TooLong(line.command.len())
-        } else if line.cwd.is_dir() {
-            StartError::Io(error)
-        } else {
-            StartError::NoFolder(line.cwd.to_owned())
-        }
-    })
-}
-
-/// Takes the new process away from our terminal and lets it adopt the daemons among its descendants.
-fn begin_session() -> io::Result<()> {
-    rustix::process::setsid()?;
-    // The attribute outlives exec and is not inherited, so that lineage finds even what has left the session. A kernel
-    // that refuses costs only that.
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    Ok(())
-}
-
 /// Where output goes.
+enum Audience<'a> {
+    Call(Follower<'a>),
+    Pipe(&'a mut dyn FnMut(&[u8])),
+    File { look: &'a mut dyn FnMut(), next: Instant },
+}
+
+impl Audience<'_> {
+    fn take(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Call(follower) => follower.take(bytes),
+            Self::Pipe(take) => take(bytes),
+            // It has no pipe.
+            Self::File { .. } => {}
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        match self {
+            Self::Call(follower) => follower.due(),
+            Self::Pipe(_) => None,
+            Self::File { next, .. } => Some(*next),
+        }
+    }
+
+    fn tell(&mut self) {
+        match self {
+            Self::Call(follower) => follower.tell(),
+            Self::Pipe(_) => {}
+            Self::File { look, next } => {
+                if is_past(*next) {
+                    look();
+                    *next = Instant::now() + FILE_INTERVAL;
+                }
+            }
+        }
+    }
+}
+
+/// A call that waits.
 struct Follower<'a> {
     capture: &'a mut Capture,
     progress: &'a (dyn Fn(&str) + Sync),

@@ -28,6 +28,8 @@ pub struct Spill {
 
 #[derive(Debug)]
 enum State {
+    /// Nothing is kept.
+    Never,
     /// Nothing was written yet.
     Waiting,
     /// Takes what comes.
@@ -42,6 +44,19 @@ impl Spill {
     /// A spill into a new file of `folder`. Touches the disk only in [`Spill::begin`].
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), state: State::Waiting }
+    }
+
+    /// A spill that keeps nothing.
+    pub fn never() -> Self {
+        Self { folder: PathBuf::new(), state: State::Never }
+    }
+
+    /// One that is as this one was before it began.
+    pub fn another(&self) -> Self {
+        match &self.state {
+            State::Never => Self::never(),
+            State::Waiting | State::Writing { .. } | State::Full { .. } | State::Failed(_) => Self::new(&self.folder),
+        }
     }
 
     /// Opens the file and writes what came so far. Does nothing the second time.
@@ -91,7 +106,7 @@ impl Spill {
         }
         match self.state {
             State::Writing { path, .. } | State::Full { path } => Ok(Some(path)),
-            State::Waiting => Ok(None),
+            State::Waiting | State::Never => Ok(None),
             State::Failed(error) => Err(error),
         }
     }

@@ -74,6 +74,25 @@ impl Tree {
     }
 }
 
+/// What tells a process from the next one with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Birth {
+    /// When it started, in clock ticks since the system did.
+    pub(super) started: u64,
+    /// Whether it has ended and is only waited for.
+    pub(super) ended: bool,
+}
+
+/// The birth of the process that has this number now; none where the system does not tell.
+pub(super) fn birth(pid: i32) -> Option<Birth> {
+    proc::birth(pid)
+}
+
+/// Whether a process was started with this entry in its environment.
+pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
+    proc::is_marked(pid, mark)
+}
+
 /// A process, held so that its number cannot pass to another unnoticed.
 #[derive(Debug)]
 struct Member {
@@ -92,7 +111,7 @@ mod proc {
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    use super::{Member, Process};
+    use super::{Birth, Member, Process};
     use crate::base::text::clean::clean;
 
     impl Member {
@@ -147,6 +166,19 @@ mod proc {
     pub(super) fn describe(pid: i32) -> Option<Process> {
         let stat = Stat::read(pid).filter(|stat| !stat.ended)?;
         Some(Process { pid: u32::try_from(pid).ok()?, name: clean(&stat.name) })
+    }
+
+    pub(super) fn birth(pid: i32) -> Option<Birth> {
+        Stat::read(pid).map(|stat| Birth { started: stat.started, ended: stat.ended })
+    }
+
+    pub(super) fn is_marked(pid: u32, mark: &str) -> bool {
+        // An empty entry ends the list; it marks nothing.
+        if mark.is_empty() {
+            return false;
+        }
+        let entries = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        entries.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
     }
 
     /// A line of `/proc/PID/stat`, as proc_pid_stat(5) describes it.
@@ -208,7 +240,7 @@ mod proc {
 
     use rustix::process::{Pid, Signal};
 
-    use super::{Member, Process};
+    use super::{Birth, Member, Process};
 
     impl Member {
         pub(super) fn signal(&self, _: Signal) {}
@@ -223,5 +255,13 @@ mod proc {
 
     pub(super) fn describe(_: i32) -> Option<Process> {
         None
+    }
+
+    pub(super) fn birth(_: i32) -> Option<Birth> {
+        None
+    }
+
+    pub(super) fn is_marked(_: u32, _: &str) -> bool {
+        false
     }
 }

@@ -13,15 +13,18 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::arguments;
+use super::job::{self, answer};
 use super::save::words;
 use crate::base::env::Env;
 use crate::base::json::Object;
 use crate::base::text::mask::Mask;
 use crate::kernel::tool::{Limits, Output, Risk, Subject, Tool, ToolContext, ToolSpec};
+use crate::product::job::{Jobs, Keeping, Kind, Order};
 use crate::product::sandbox::Process;
 use crate::product::sandbox::capture::Capture;
 use crate::product::sandbox::env::CommandEnv;
-use crate::product::sandbox::process::{self, CommandLine, Ending, Finished};
+use crate::product::sandbox::process::{self, Called, Ending, Finished, Patience};
+use crate::product::sandbox::start::{CommandLine, Started};
 
 /// What reaches the model unless it is configured: a test report of some length, a small part of any window.
 pub const LIMITS: Limits = Limits { chars: 30_000, lines: 256 };
@@ -56,6 +59,8 @@ pub struct Shell {
     pub output_dir: PathBuf,
     /// What no output shows, kept ones included.
     pub mask: Mask,
+    /// What runs in the background.
+    pub jobs: Jobs,
 }
 
 /// The tool.
@@ -68,6 +73,7 @@ pub struct ExecuteBash {
     max_timeout: Duration,
     output_dir: PathBuf,
     mask: Mask,
+    jobs: Jobs,
 }
 
 #[derive(Debug, Deserialize)]
@@ -77,14 +83,7 @@ struct Arguments {
     /// Seconds.
     #[serde(default, deserialize_with = "arguments::number")]
     timeout: Option<f64>,
-    background: Option<Background>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Background {
-    Job,
-    Service,
+    background: Option<Kind>,
 }
 
 impl ExecuteBash {
@@ -94,7 +93,7 @@ impl ExecuteBash {
     ///
     /// The entry of `allow_env` that is no glob, and why.
     pub fn new(shell: Shell) -> Result<Self, String> {
-        let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir, mask } = shell;
+        let Shell { cwd, env, allow_env, key_names, timeout, max_timeout, limits, output_dir, mask, jobs } = shell;
         let env = CommandEnv::new(&env, &key_names, &allow_env)?;
         let spec = ToolSpec {
             name: NAME,
@@ -107,14 +106,14 @@ impl ExecuteBash {
                         "seconds; default {}, at most {}", seconds(timeout), seconds(max_timeout),
                     )},
                     "background": {"type": "string", "enum": ["job", "service"], "description":
-                        "not available yet: leave it out"},
+                        "returns at once; a job ends with the agent, a service stays"},
                 },
                 "required": ["command"],
             }),
             risk: Risk::Dangerous,
             limits,
         };
-        Ok(Self { spec, cwd, env, timeout, max_timeout, output_dir, mask })
+        Ok(Self { spec, cwd, env, timeout, max_timeout, output_dir, mask, jobs })
     }
 
     /// The names of the variables that are kept from commands, sorted.
@@ -163,6 +162,27 @@ impl ExecuteBash {
         }
     }
 
+    /// Gives a command away that goes on without its call.
+    fn left(&self, started: Started, line: &CommandLine<'_>, capture: Capture) -> Output {
+        let (footer, is_error) = match self.jobs.adopt(started, line, &self.keeping()) {
+            Ok(id) => (job::moved(&id), false),
+            Err(error) => (format!("the user sent it to the background, but it was ended: {error}"), true),
+        };
+        let outcome = capture.finish(job::MOVED);
+        Output {
+            text: outcome.text,
+            footer: Some(footer),
+            is_error,
+            full_output: outcome.full_output.unwrap_or_default(),
+            fingerprint: Some(outcome.fingerprint),
+            ..Output::default()
+        }
+    }
+
+    fn keeping(&self) -> Keeping<'_> {
+        Keeping { limits: self.spec.limits, output_dir: &self.output_dir, mask: &self.mask }
+    }
+
     /// The last line of the result.
     fn status(&self, ending: Ending, timeout: Duration) -> String {
         match ending {
@@ -176,7 +196,7 @@ impl ExecuteBash {
             ),
             Ending::TimedOut => format!(
                 "timed out after {} s, the most that the `timeout` parameter allows; start longer work with \
-                 `nohup COMMAND > FILE 2>&1 &` and look at FILE later",
+                 `background`, or with `nohup COMMAND > FILE 2>&1 &`",
                 seconds(timeout)
             ),
         }
@@ -198,27 +218,32 @@ impl Tool for ExecuteBash {
             Ok(arguments) => arguments,
             Err(complaint) => return Output::error(complaint),
         };
-        if let Some(Background::Job | Background::Service) = arguments.background {
-            return Output::error(
-                "background jobs are not available here: run the command without `background`, or start it with \
-                 `nohup COMMAND > FILE 2>&1 &` and look at FILE later",
-            );
+        let line = CommandLine { command: &arguments.command, cwd: &self.cwd, env: &self.env };
+        if let Some(kind) = arguments.background {
+            let order = Order { line, kind, keeping: self.keeping() };
+            return match self.jobs.start(&order, context.cancel) {
+                Ok(look) => answer::started(look),
+                Err(error) => Output::error(error.to_string()),
+            };
         }
         let asked = arguments.timeout.map_or(self.timeout, |asked| {
             // Too large for a duration is too large for us as well.
             Duration::try_from_secs_f64(asked).unwrap_or(Duration::MAX)
         });
         let timeout = asked.min(self.max_timeout);
-        let line = CommandLine { command: &arguments.command, cwd: &self.cwd, env: &self.env, timeout };
         let mut capture = Capture::new(self.spec.limits, &self.output_dir, self.mask.clone());
-        match process::run(&line, &mut capture, context.progress, context.cancel) {
-            Ok(finished) => self.ended(&finished, capture, timeout),
+        let waiting = self.jobs.waiting();
+        let patience = Patience { timeout, cancel: context.cancel, leave: waiting.leave() };
+        match process::run(&line, patience, &mut capture, context.progress) {
+            Ok(Called::Finished(finished)) => self.ended(&finished, capture, timeout),
+            Ok(Called::Left(started)) => self.left(started, &line, capture),
             Err(error) => Output::error(error.to_string()),
         }
     }
 }
 
-fn still_running(processes: &[Process]) -> String {
+/// Tells what runs on.
+pub(super) fn still_running(processes: &[Process]) -> String {
     let named: Vec<String> =
         processes.iter().take(NAMED_PROCESSES).map(|process| format!("{} {}", process.pid, process.name)).collect();
     let (noun, verb) = if processes.len() == 1 { ("process", "is") } else { ("processes", "are") };

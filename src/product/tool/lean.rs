@@ -21,7 +21,7 @@ const SET: [(&str, &str); 4] = [
     ("execute_bash", include_str!("../../../assets/tools/lean/execute_bash.md")),
 ];
 
-/// A parameter that does nothing yet, and is not worth its words.
+/// A parameter that is of no use without tools which are not in the set.
 const UNUSED: &str = "background";
 
 /// Whether a list of tools asks for the set.

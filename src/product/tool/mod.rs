@@ -10,6 +10,7 @@ pub mod fetch;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
+pub mod job;
 pub mod lean;
 pub mod list;
 mod missing;

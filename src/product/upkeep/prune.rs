@@ -15,6 +15,7 @@ use crate::product::checkpoint::{
     prune::{Limits, Pruned},
 };
 use crate::product::error::Error;
+use crate::product::job::{self, record};
 use crate::product::journal;
 use crate::product::session::blob::Swept;
 use crate::product::session::store::Store;
@@ -51,12 +52,16 @@ pub fn prune(data_dir: &Path, now_ms: i64) -> Vec<Removed> {
         // The one that is written stays.
         name.starts_with(&format!("{}.", journal::NAME)) && name != format!("{}.log", journal::NAME)
     };
+    // A service that has nothing to say still holds its log.
+    let is_running =
+        |path: &Path| path.file_stem().and_then(|id| id.to_str()).is_some_and(|id| record::is_kept(data_dir, id));
     let unfinished = |path: &Path, found: &Metadata| {
         is_older(found, UNFINISHED, now_ms) && is_unfinished(path, found) && is_free(path)
     };
     vec![
         remove("old output", &data_dir.join("output"), 1, |_, found| old(found)),
         remove("old log", &data_dir.join(journal::FOLDER), 1, |path, found| is_old_log(path) && old(found)),
+        remove("old service log", &data_dir.join(job::LOGS), 1, |path, found| old(found) && !is_running(path)),
         remove("unfinished file", data_dir, DEPTH, unfinished),
         sweep(data_dir, now_ms),
         checkpoints(data_dir, now_ms),

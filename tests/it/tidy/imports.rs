@@ -140,6 +140,7 @@ const ROOMS: &[Room] = &[
             "vocabulary",
             "kernel",
             "product::error",
+            "product::job",
             "product::picture",
             "product::resource",
             "product::sandbox",

@@ -10,6 +10,7 @@ use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::product::app::Which;
 use crate::product::config::{self, Flags};
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/pictures/palette.png");
@@ -34,6 +35,7 @@ fn world(programs: &[(&str, &str)]) -> (TempDir, Setup) {
     let loaded = config::load(&env, &Flags::default()).unwrap();
     let (flags, clock, cancel) = (Flags::default(), Clock::System, Cancel::new());
     let session = Which::Unkept;
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
     (
         folder,
         Setup {
@@ -48,6 +50,7 @@ fn world(programs: &[(&str, &str)]) -> (TempDir, Setup) {
             journal: Journal::default(),
             until: None,
             plan: false,
+            jobs,
         },
     )
 }

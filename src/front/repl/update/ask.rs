@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::front::repl::key::{Code, Key, Mods};
-use crate::front::repl::message::{Cmd, Inquiry, Reply};
+use crate::front::repl::message::{Cmd, Reply};
 use crate::front::repl::state::paper::Kind;
 use crate::front::repl::state::{Asked, State};
 use crate::front::repl::view::ask::{self, Focus, Kind as Answers};
@@ -15,6 +15,7 @@ use crate::front::repl::view::notice;
 use crate::front::repl::view::status::{Phase, StatusEvent};
 use crate::kernel::port::PendingCall;
 use crate::product::permission::{Answer, Grant, Question, Scope};
+use crate::product::tool::ask::Inquiry;
 use crate::product::tool::bash;
 
 use super::{accept, keys, overlay};

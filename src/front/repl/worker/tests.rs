@@ -9,6 +9,7 @@ use super::*;
 use crate::front::term::mailbox::mailbox;
 use crate::model::message::{Image, Message};
 use crate::product::config::{self, Flag};
+use crate::product::job::Jobs;
 use crate::product::journal::Journal;
 
 /// What an agent is made of in a folder of its own, with a record in which a model says hello.
@@ -37,6 +38,7 @@ pub(super) fn setup(session: Which) -> (TempDir, Setup) {
     let flags = Flags { values, ..Flags::default() };
     let loaded = config::load(&env, &flags).unwrap();
     let (clock, cancel) = (Clock::System, Cancel::new());
+    let jobs = Jobs::new(&loaded.paths.data_dir, clock);
     (
         folder,
         Setup {
@@ -51,6 +53,7 @@ pub(super) fn setup(session: Which) -> (TempDir, Setup) {
             journal: Journal::default(),
             until: None,
             plan: false,
+            jobs,
         },
     )
 }

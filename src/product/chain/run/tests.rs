@@ -51,9 +51,19 @@ impl World {
     fn agent(&self, session: Which) -> Agent {
         let choice = choose(&self.loaded, &self.env, &Cancel::new()).unwrap();
         let (env, clock, journal) = (&self.env, Clock::System, Journal::default());
-        app::headless(Parts { loaded: &self.loaded, choice, env, clock, session, journal, mode: app::plan::Mode::Work })
-            .unwrap()
-            .agent
+        let jobs = crate::product::job::Jobs::new(&self.loaded.paths.data_dir, clock);
+        app::headless(Parts {
+            loaded: &self.loaded,
+            choice,
+            env,
+            clock,
+            session,
+            journal,
+            mode: app::plan::Mode::Work,
+            jobs,
+        })
+        .unwrap()
+        .agent
     }
 
     fn store(&self) -> Store {

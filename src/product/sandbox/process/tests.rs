@@ -1,12 +1,16 @@
 //! Real shells: how they end, what they may not wait for, and that nothing of them is left.
 
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
+
+use rustix::process::Pid;
 
 use super::*;
 use crate::base::env::Env;
 use crate::base::text::mask::Mask;
 use crate::kernel::tool::Limits;
+use crate::product::sandbox::env::CommandEnv;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -20,8 +24,8 @@ impl Host {
         Self { folder: tempfile::tempdir().unwrap(), env: CommandEnv::new(&Env::real(), &[], &[]).unwrap() }
     }
 
-    fn line<'a>(&'a self, command: &'a str, timeout: Duration) -> CommandLine<'a> {
-        CommandLine { command, cwd: self.folder.path(), env: &self.env, timeout }
+    fn line<'a>(&'a self, command: &'a str) -> CommandLine<'a> {
+        CommandLine { command, cwd: self.folder.path(), env: &self.env }
     }
 
     fn run(&self, command: &str, timeout: Duration) -> (Finished, String) {
@@ -36,7 +40,9 @@ impl Host {
         progress: &(dyn Fn(&str) + Sync),
     ) -> (Finished, String) {
         let mut capture = Capture::new(Limits { chars: 100_000, lines: 100_000 }, self.folder.path(), Mask::default());
-        let finished = run(&self.line(command, timeout), &mut capture, progress, cancel).unwrap();
+        let patience = Patience { timeout, cancel, leave: &Cancel::new() };
+        let called = run(&self.line(command), patience, &mut capture, progress).unwrap();
+        let Called::Finished(finished) = called else { panic!("nobody left it") };
         (finished, capture.finish("").text.head)
     }
 
@@ -217,15 +223,17 @@ fn progress_shows_the_last_line_even_when_it_goes_quiet() {
 fn what_cannot_be_started_says_why() {
     let host = Host::new();
     let mut capture = Capture::new(Limits { chars: 10, lines: 10 }, host.folder.path(), Mask::default());
-    let mut fail = |line: &CommandLine<'_>| run(line, &mut capture, &|_| {}, &Cancel::new()).unwrap_err().to_string();
+    let never = Cancel::new();
+    let patience = Patience { timeout: LONG, cancel: &never, leave: &never };
+    let mut fail = |line: &CommandLine<'_>| run(line, patience, &mut capture, &|_| {}).unwrap_err().to_string();
     let gone = host.folder.path().join("gone");
-    let complaint = fail(&CommandLine { cwd: &gone, ..host.line("true", LONG) });
+    let complaint = fail(&CommandLine { cwd: &gone, ..host.line("true") });
     assert_eq!(complaint, format!("the working directory {} is not there any more", gone.display()));
     let long = format!("echo {}", "x".repeat(200_000));
-    assert!(fail(&host.line(&long, LONG)).contains("200005 bytes"));
+    assert!(fail(&host.line(&long)).contains("200005 bytes"));
     let nothing = Env { vars: [("PATH".into(), "/nonexistent".into())].into(), ..Env::default() };
     let env = CommandEnv::new(&nothing, &[], &[]).unwrap();
-    assert!(fail(&CommandLine { env: &env, ..host.line("true", LONG) }).starts_with("no shell"));
+    assert!(fail(&CommandLine { env: &env, ..host.line("true") }).starts_with("no shell"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::front::repl::editor::Editing;
 use crate::front::repl::editor::draft::Draft;
 use crate::front::repl::key::keymap::{Enter, Keymap};
 use crate::front::repl::key::{Code, Input, Key};
-use crate::front::repl::message::{Answering, Arrival, Cmd, Finished, Inquiry, Msg, News, Opened, Order, Place, Reply};
+use crate::front::repl::message::{Answering, Arrival, Cmd, Finished, Msg, News, Opened, Order, Place, Reply};
 use crate::front::repl::state::frame::view;
 use crate::front::repl::state::{Palette, Start, State, Switches};
 use crate::front::repl::update::update;
@@ -34,6 +34,7 @@ use crate::product::permission::{Answer, Authority, Judge, Question, Rights, Sco
 use crate::product::provider::Choice;
 use crate::product::provider::key::RunKeys;
 use crate::product::session::spent::Tally;
+use crate::product::tool::ask::Inquiry;
 use crate::product::tool::workspace::Workspace;
 
 /// A chat whose time is told, and everything it has finished so far.
