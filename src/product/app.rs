@@ -58,7 +58,7 @@ use tools::{Bench, Tools, tools, withheld};
 
 pub use asking::{answering, switch};
 pub use names::LATER;
-pub use tools::toolbox;
+pub use tools::{all_tools, toolbox};
 
 /// What an agent is put together from.
 pub struct Parts<'a> {

@@ -10,7 +10,6 @@ use crate::base::zone;
 use crate::base::cancel::Cancel;
 use crate::base::clock::Clock;
 use crate::base::env::Env;
-use crate::base::text::mask::Mask;
 use crate::cli::Task;
 use crate::cli::command::JobsAction;
 use crate::front::command::{self, Form};
@@ -35,7 +34,6 @@ use crate::product::provider::choose::{choose, choose_exactly, choose_named};
 use crate::product::rules::{self, Place};
 use crate::product::session::store::Store;
 use crate::product::template::{self, Knowledge};
-use crate::product::tool::workspace::Workspace;
 
 /// What a task has around it.
 pub(super) struct Around<'a> {
@@ -69,21 +67,9 @@ fn knowledge(loaded: &Loaded, env: &Env) -> Result<Knowledge, Error> {
 
 pub(super) fn chains(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
     let loaded = config::load(env, flags)?;
-    let tools = all_tools(&loaded, env)?;
+    let tools = app::all_tools(&loaded, env)?;
     let found = find::all(&Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools });
     out.both(|stdout, _| command::chains::run(&found, &env.cwd, form, stdout))
-}
-
-/// The names of all tools there are, whatever is switched off here: a chain is right or wrong for everybody.
-fn all_tools(loaded: &Loaded, env: &Env) -> Result<Vec<&'static str>, Error> {
-    let mut loaded = loaded.clone();
-    loaded.settings.tools.enabled.clear();
-    loaded.settings.tools.disabled.clear();
-    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
-    let tools = app::toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;
-    let mut names: Vec<_> = tools.names().chain(app::LATER).collect();
-    names.dedup();
-    Ok(names)
 }
 
 /// A task for a chain. All that can be wrong with the chain is found before anybody is asked anything.
@@ -100,7 +86,7 @@ pub(super) fn chain(
         return Err(Error::usage("--image: pictures do not go along with a chain")
             .hint("name the files in the task: a step whose model sees can look at them with read_file"));
     }
-    let tools = all_tools(loaded, env)?;
+    let tools = app::all_tools(loaded, env)?;
     let chain = Chain::find(named, &Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools })?;
     let session = super::session(task, env);
     let resumed = match &task.from {

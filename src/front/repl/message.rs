@@ -325,6 +325,8 @@ pub struct Place {
 pub enum Arrival {
     /// It was begun, or is gone on with.
     Opened,
+    /// A chain has written to it; all of that was shown.
+    Written,
     /// The open one goes on from another place.
     Moved {
         /// How many messages are no part of the conversation any more.

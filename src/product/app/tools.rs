@@ -61,6 +61,22 @@ pub fn toolbox(
         .map(|tools| tools.toolbox)
 }
 
+/// The names of all tools there are, whatever is switched off in these settings, and of those that come with other parts.
+///
+/// # Errors
+///
+/// As for an agent's.
+pub fn all_tools(loaded: &Loaded, env: &Env) -> Result<Vec<&'static str>, Error> {
+    let mut loaded = loaded.clone();
+    loaded.settings.tools.enabled.clear();
+    loaded.settings.tools.disabled.clear();
+    let workspace = Workspace::new(env.cwd.clone(), env.home.clone(), &[]).map_err(Error::usage)?;
+    let tools = toolbox(&loaded, env, &Arc::new(workspace), &Arc::default(), &Mask::default())?;
+    let mut names: Vec<_> = tools.names().collect();
+    names.extend(names::LATER.iter().filter(|later| tools.get(later).is_none()));
+    Ok(names)
+}
+
 /// What tools are made of.
 #[derive(Clone, Copy)]
 pub(super) struct Bench<'a> {

@@ -4,6 +4,7 @@
 //! has the steps done, and [`past`] knows what those of an earlier run came to. Absent: any tool, model or right of their
 //! own. Who works on a step is for `product::crew`, what it may do for `product::permission`.
 
+pub mod consent;
 pub mod find;
 mod option;
 pub mod parse;

@@ -174,6 +174,7 @@ fn arrived(state: &mut State, arrival: Arrival, label: &str, messages: &[Arc<Mes
             tree::shows(state, messages, TAIL_LINES);
             Draft::default()
         }
+        Arrival::Written => Draft::default(),
         Arrival::Moved { left, again, is_elsewhere, files } => {
             undo::done(state, &files);
             tree::moved(state, messages, left, is_elsewhere);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::telling::tell_event;
 use super::{Worker, link, no_session};
 use crate::base::cancel::Cancel;
-use crate::front::repl::message::{Finished, News};
+use crate::front::repl::message::{Arrival, Finished, News};
 use crate::kernel::event::{Event, NoticeCode};
 use crate::model::message::Part;
 use crate::product::error::Error;
@@ -17,8 +17,7 @@ impl Worker<'_> {
     pub(super) fn give(&mut self, said: Vec<Part>, cancel: &Cancel) {
         let Some(desk) = &mut self.desk else { return self.not_begun(no_session()) };
         let jobs = link::jobs(&desk.assembled);
-        let agent = &mut desk.assembled.agent;
-        let began = agent.node.history().is_empty();
+        let began = desk.assembled.agent.node.history().is_empty();
         let news = self.news;
         let mut running = 0;
         let mut watch = |event: &Event| {
@@ -30,9 +29,14 @@ impl Worker<'_> {
                 }
             }
         };
+        let assembled = &mut desk.assembled;
         let finished = match self.until.take() {
-            Some(until) => self.runtime.block_on(link::pursue(agent, &until, said, cancel, &mut watch)),
-            None => self.runtime.block_on(agent.run(said, cancel, &mut watch)),
+            Some(until) => self.runtime.block_on(link::pursue(assembled, &until, said, cancel, &mut watch)),
+            None => Ok(self.runtime.block_on(assembled.agent.run(said, cancel, &mut watch))),
+        };
+        let finished = match finished {
+            Ok(finished) => finished,
+            Err(error) => return self.not_begun(error),
         };
         let duration = Duration::from_millis(finished.duration_ms);
         self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
@@ -41,8 +45,7 @@ impl Worker<'_> {
 
     /// Gives the agent what a command that is not built in comes to.
     pub(super) fn invoke(&mut self, name: &str, arguments: &str, cancel: &Cancel) {
-        let Some(desk) = &self.desk else { return self.not_begun(no_session()) };
-        match link::invoked(name, arguments, self.setup, &desk.assembled) {
+        match link::invoked(name, arguments, self.setup) {
             Ok(said) => self.give(said, cancel),
             Err(error) => self.not_begun(error),
         }
@@ -53,13 +56,24 @@ impl Worker<'_> {
         let Some(desk) = &mut self.desk else { return self.not_begun(no_session()) };
         let news = self.news;
         let mut watch = |event: &Event| tell_event(news, event);
-        let ran = self.runtime.block_on(link::chain(name, task, &mut desk.assembled, cancel, &mut watch));
-        match ran {
-            Ok(finished) => {
-                let duration = Duration::from_millis(finished.duration_ms);
-                self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
+        let setup = self.setup;
+        let looked = async {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(Error::failed("interrupted before the chain began")),
+                chain = link::chain(name, &desk.assembled, setup) => chain,
             }
-            Err(error) => self.not_begun(error),
+        };
+        let chain = match self.runtime.block_on(looked) {
+            Ok(chain) => chain,
+            Err(error) => return self.not_begun(error),
+        };
+        let finished = link::run_chain(&chain, task, &mut desk.assembled, setup, cancel, &mut watch);
+        let duration = Duration::from_millis(finished.duration_ms);
+        self.tell(News::Finished(Box::new(Finished { outcome: finished.outcome, duration, context: None })));
+        // The conversation has to hear of what its session holds now.
+        if self.desk.as_ref().is_some_and(|desk| desk.assembled.agent.session.path().is_some()) {
+            self.reopen(Arrival::Written);
         }
     }
 

@@ -171,7 +171,7 @@ impl Worker<'_> {
     }
 
     /// Opens the file of the open session anew, from where it stands now.
-    fn reopen(&mut self, arrival: Arrival) {
+    pub(super) fn reopen(&mut self, arrival: Arrival) {
         self.finish();
         let Some(desk) = self.desk.take() else { return };
         let selector = self.selector(&desk);
