@@ -13,6 +13,9 @@ fn background(id: &str, command: &str, kind: &str) -> Call {
     Call::new(id, "execute_bash", json!({"command": command, "background": kind}))
 }
 
+/// Longer than a test takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The services that run, as `agent jobs --json` has them.
 fn services(host: &Host) -> Vec<Value> {
     let listed = host.agent(&["jobs", "--json"]).run().ok();
@@ -64,10 +67,7 @@ fn a_service_stays_until_it_is_stopped_and_hides_the_key() {
 #[test]
 fn a_killed_agents_jobs_are_ended_by_the_next() {
     let host = Host::new();
-    host.script([
-        calls([background("c1", "echo $$ >pid; exec sleep 600", "job")]),
-        say("done").wait(Duration::from_secs(60)),
-    ]);
+    host.script([calls([background("c1", "echo $$ >pid; exec sleep 600", "job")]), say("done").wait(PATIENCE)]);
     let running = host.task("go").start();
     host.server.wait_requests(2);
     let pid = host.read("pid");
@@ -76,4 +76,16 @@ fn a_killed_agents_jobs_are_ended_by_the_next() {
     assert!(is_running(&pid));
     assert!(services(&host).is_empty());
     assert!(!is_running(&pid));
+}
+
+#[test]
+fn a_signal_ends_the_jobs_too() {
+    let host = Host::new();
+    host.script([calls([background("c1", "echo $$ >pid; exec sleep 600", "job")]), say("done").wait(PATIENCE)]);
+    let running = host.task("go").start();
+    host.server.wait_requests(2);
+    running.signal(Signal::TERM);
+    let run = running.wait().exits(143);
+    assert_eq!(run.result()["jobs"][0]["status"], "stopped");
+    assert!(!is_running(&host.read("pid")));
 }

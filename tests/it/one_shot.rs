@@ -456,9 +456,7 @@ fn the_process_ends_with_its_answer() {
 fn names_of_commands_to_come_are_no_tasks() {
     let host = Host::new();
     host.script([]);
-    for words in [&["jobs"] as &[&str], &["serve", "--listen", "x"]] {
-        host.agent(words).run().exits(2).says(&["not built yet", "hint: "]);
-    }
+    host.agent(&["serve", "--listen", "x"]).run().exits(2).says(&["not built yet", "hint: "]);
     host.agent(&["serv"]).run().exits(2).says(&["agent serve"]);
     host.agent(&["mcp", "add", "x"]).run().exits(2).says(&["agent mcp", "not built yet"]);
     host.agent(&["sessions"]).run().exits(2).says(&["a word is missing", "list, show"]);

@@ -80,6 +80,14 @@ pub struct JobFacts {
     pub status: Status,
 }
 
+impl JobFacts {
+    /// What to tell a model of one that has ended by itself, in a sentence.
+    pub fn news(&self) -> String {
+        let Self { id, kind, status, command: _ } = self;
+        format!("The {} {id} has ended by itself ({status}); job_output shows what it printed.", kind.as_str())
+    }
+}
+
 /// What is new of one.
 #[derive(Debug)]
 pub struct Look {

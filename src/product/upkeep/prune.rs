@@ -171,6 +171,7 @@ mod tests {
         let gone = [
             file(top, "output/1.txt", 10, 31),
             file(top, "logs/agent.3.log", 20, 40),
+            file(top, "logs/services/s-1a2b.log", 6, 40),
             file(top, "sessions/a/20260101-000000-0000.new", 5, 2),
             file(top, "sessions/a/20260101-000000-0000.jsonl", 0, 2),
             file(top, ".trust.json.new", 3, 2),
@@ -187,6 +188,8 @@ mod tests {
             file(top, "output/2.txt", 10, 29),
             file(top, "logs/agent.log", 20, 400),
             file(top, "logs/agent.1.log", 20, 2),
+            file(top, "logs/services/s-2b3c.log", 6, 40),
+            file(top, "jobs/s-2b3c.json", 2, 40),
             file(top, "sessions/a/20250101-000000-0000.jsonl", 7, 999),
             file(top, "sessions/a/20260101-000001-0000.jsonl", 0, 0),
             file(top, "sessions/a/20260101-000001-0000.new", 7, 0),
@@ -203,6 +206,7 @@ mod tests {
             [
                 ("old output", 1, 10),
                 ("old log", 1, 20),
+                ("old service log", 1, 6),
                 ("unfinished file", 3, 8),
                 ("unnamed blob", 1, 30),
                 ("old checkpoint", 0, 0)
