@@ -26,6 +26,7 @@ use crate::kernel::node::Node;
 use crate::kernel::port::Gate;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::Tool;
+use crate::kernel::toolbox::Toolbox;
 use crate::model::message::Message;
 use crate::model::request::Options;
 
@@ -43,11 +44,12 @@ use super::permission::{Ask, Grant, Headless, Remembered, Rights, Watched};
 use super::prompt::{self, Facts};
 use super::provider::Choice;
 use super::provider::key::known_secrets;
+use super::rules::touched::Touched;
 use super::session::Session;
 use super::session::load::Handled;
 use super::session::name;
 use super::session::store::{Opened, Selector, Store};
-use super::skill::Skills;
+use super::skill::{Found, Skills};
 use super::tool::ask::Inquire;
 use super::tool::seen::Seen;
 use super::tool::workspace::Workspace;
@@ -188,12 +190,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         inquire: watch.inquire(),
         jobs: &jobs,
     };
-    let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
-    let tools = plan::of(&reserve, purpose);
-    let (told, touched) = instructions(loaded, env, &workspace, &mask, &mut notices);
-    let skills = Skills::new(env, loaded, Arc::clone(&workspace)).find();
-    notices.extend(skills.notices().into_iter().chain(skills.catalogue(&tools).1));
-    let system = system(settings, &tools, &told, &skills, purpose, None);
+    let Outfit { reserve, tools, shell, hidden, touched, skills, system } = outfit(bench, purpose, &mut notices)?;
     let node_settings = node_settings(settings, &system, &tools);
     let load = load(settings, &node_settings, &tools);
     let Asked { model, recorded, notices: of_model } = asking::asked(&choice, loaded, env, load, &mask)?;
@@ -214,22 +211,15 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     let environment = prompt::environment(&Facts::gather(env, clock, mode));
     let opening = messages.is_empty().then(|| environment.clone());
     let options = options(settings, &session);
-    notices.extend(of_tools.into_iter().chain(of_model));
+    notices.extend(of_model);
     noted::beginning(&journal, loaded, env, clock, mode, &session, &redactor);
     noted::notices(&journal, &redactor, &notices);
     let depot = session.is_kept().then(|| Depot::new(&loaded.paths.data_dir, env, clock));
     let checkpoints = depot.map(|depot| Arc::new(Checkpoints::new(depot)));
-    let node = Node::new(node_settings, model.info().clone(), messages)
-        .stale(stale)
-        .opening(environment)
-        .refusing(session.refused().cloned());
-    crew.settle(Post {
-        rights: Arc::clone(&rights),
-        person,
-        checkpoints: checkpoints.clone(),
-        session: store.home(&session, &env.cwd),
-        pot: node.pot(),
-    });
+    let node = Node::new(node_settings, model.info().clone(), messages).stale(stale).opening(environment);
+    let node = node.refusing(session.refused().cloned());
+    let home = store.home(&session, &env.cwd);
+    crew.settle(Post::new(&rights, person, checkpoints.as_ref(), home, node.pot()));
     let rights = is_watched.then_some(rights);
     let agent = Agent {
         node,
@@ -241,10 +231,10 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         journal,
         tools,
         reserve,
-        skills: Arc::new(skills),
+        skills,
         gate,
         rights: rights.clone(),
-        hooks: hooks(&redactor, checkpoints.as_ref(), &touched),
+        hooks: hooks(&redactor, checkpoints.as_ref(), &touched, Some(&jobs), None),
         redactor,
         checkpoints,
         touched,
@@ -257,6 +247,30 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         recorded,
     };
     Ok(Assembled { agent, notices, workspace, shell, rights, crew, jobs })
+}
+
+/// What an agent has at hand, and what it is told of that.
+struct Outfit {
+    reserve: Toolbox,
+    tools: Toolbox,
+    shell: Arc<dyn Tool>,
+    /// The names of the variables that are kept from commands.
+    hidden: Vec<String>,
+    touched: Arc<Touched>,
+    skills: Arc<Found>,
+    system: String,
+}
+
+fn outfit(bench: Bench<'_>, purpose: plan::Mode, notices: &mut Vec<Notice>) -> Result<Outfit, Error> {
+    let Bench { loaded, env, workspace, mask, .. } = bench;
+    let Tools { toolbox: reserve, shell, withheld: hidden, notices: of_tools } = tools(bench)?;
+    notices.extend(of_tools);
+    let tools = plan::of(&reserve, purpose);
+    let (told, touched) = instructions(loaded, env, workspace, mask, notices);
+    let skills = Skills::new(env, loaded, Arc::clone(workspace)).find();
+    notices.extend(skills.notices().into_iter().chain(skills.catalogue(&tools).1));
+    let system = system(&loaded.settings, &tools, &told, &skills, purpose, None);
+    Ok(Outfit { reserve, tools, shell, hidden, touched, skills: Arc::new(skills), system })
 }
 
 /// How answers are to be made.

@@ -93,6 +93,18 @@ pub(super) struct Person {
     pub(super) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
+impl Post {
+    pub(super) fn new(
+        rights: &Arc<Rights>,
+        person: Option<Person>,
+        checkpoints: Option<&Arc<Checkpoints>>,
+        session: Option<Home>,
+        pot: Pot,
+    ) -> Self {
+        Self { rights: Arc::clone(rights), person, checkpoints: checkpoints.map(Arc::clone), session, pot }
+    }
+}
+
 impl MadeOf {
     pub(super) fn new(
         loaded: &Loaded,
@@ -226,7 +238,7 @@ impl Crew {
             journal: Journal::default(),
             gate: gate(post, &order.worker),
             rights: None,
-            hooks: hooks(redactor, post.checkpoints.as_ref(), &touched),
+            hooks: hooks(redactor, post.checkpoints.as_ref(), &touched, None, Some(&order.worker)),
             redactor: Arc::clone(redactor),
             checkpoints: None,
             touched,
@@ -302,9 +314,15 @@ pub(super) fn hooks(
     redactor: &Arc<Redactor>,
     checkpoints: Option<&Arc<Checkpoints>>,
     touched: &Arc<Touched>,
+    jobs: Option<&Jobs>,
+    worker: Option<&Worker>,
 ) -> Arc<dyn Hooks> {
-    let (redactor, touched) = (Arc::clone(redactor), Arc::clone(touched));
-    Arc::new(Watching { redactor, checkpoints: checkpoints.map(Arc::clone), touched })
+    let (redactor, touched, jobs) = (Arc::clone(redactor), Arc::clone(touched), jobs.cloned());
+    let whose = match worker {
+        None => String::new(),
+        Some(Worker::Agent(name) | Worker::Step(name)) => format!("{name}/"),
+    };
+    Arc::new(Watching { redactor, checkpoints: checkpoints.map(Arc::clone), touched, jobs, whose })
 }
 
 /// An error in one line, its hints included.
