@@ -11,6 +11,7 @@ mod chains;
 mod chat;
 mod compaction;
 mod config;
+mod examples;
 mod faults;
 mod goal;
 mod harness;
