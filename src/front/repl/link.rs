@@ -135,6 +135,21 @@ pub fn invoked(name: &str, arguments: &str, setup: &Setup) -> Result<Vec<Part>, 
     Ok(vec![Part::Text(expanded.text)])
 }
 
+/// What a message says where it is a command that is not built in, such as the first one on the command line; else the
+/// message.
+///
+/// # Errors
+///
+/// When the command cannot be used.
+pub fn unfolded(words: Vec<Part>, setup: &Setup) -> Result<Vec<Part>, Error> {
+    let [Part::Text(text)] = words.as_slice() else { return Ok(words) };
+    if !text.trim_start().starts_with('/') {
+        return Ok(words);
+    }
+    let expanded = template::expand(text.trim(), &knowledge(setup)?)?;
+    Ok(expanded.map_or(words, |expanded| vec![Part::Text(expanded.text)]))
+}
+
 /// A report about what the product knows: skills, chains, instructions.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ use crate::kernel::node::CHARS_PER_TOKEN;
 use crate::model::message::{AssistantPart, Message, Origin, Part, ToolInput};
 use crate::product::app::{self, Assembled};
 use crate::product::error::Error;
+use crate::product::rules::Told;
 use crate::product::session::store::Store;
 use crate::product::tool::workspace::Workspace;
 
@@ -144,8 +145,12 @@ fn context(assembled: &Assembled) -> String {
         .iter()
         .map(|offer| chars(&offer.name) + chars(&offer.description) + chars(&offer.parameters.to_string()))
         .sum();
+    let (rules, skills) = (&agent.touched.at_start().text, agent.skills.catalogue(&agent.tools).0);
+    let (rules, skills) = (chars(rules), chars(&skills));
     let mut rows = vec![
-        ("system prompt".to_owned(), chars(&agent.system)),
+        ("system prompt".to_owned(), chars(&agent.system).saturating_sub(rules + skills)),
+        ("rules".to_owned(), rules),
+        ("skills".to_owned(), skills),
         (count(offers.len() as u64, "tool"), tools),
         ("summary".to_owned(), summary),
         ("what you said".to_owned(), people),
@@ -169,6 +174,11 @@ fn context(assembled: &Assembled) -> String {
     let _ = writeln!(text, "{:<18} {:>10} tokens{window}", "in all, about", grouped(total));
     if images > 0 {
         let _ = writeln!(text, "and {}", count(images as u64, "picture"));
+    }
+    for Told { path, kept, is_cut, why, .. } in agent.touched.at_start().files.iter().chain(&agent.touched.since()) {
+        let cut = if *is_cut { ", the rest is left out" } else { "" };
+        let bytes = grouped(*kept as u64);
+        let _ = writeln!(text, "rules of {}: {}, {bytes} bytes{cut}", path.display(), why.as_str());
     }
     if summary > 0 {
         let _ = writeln!(

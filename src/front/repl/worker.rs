@@ -326,7 +326,7 @@ impl Worker<'_> {
         };
         let Assembled { agent, workspace, .. } = &mut desk.assembled;
         let news = self.news;
-        let Said { files, mut words, problems } = pictures::said(draft, workspace);
+        let Said { files, words, problems } = pictures::said(draft, workspace);
         for problem in problems {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Config, problem))));
         }
@@ -337,7 +337,10 @@ impl Worker<'_> {
             tell(news, News::Event(Event::Notice(Notice::new(NoticeCode::Fallback, text))));
         }
         said.append(&mut desk.shared);
-        said.append(&mut words);
+        match link::unfolded(words, self.setup) {
+            Ok(mut words) => said.append(&mut words),
+            Err(error) => return self.not_begun(error),
+        }
         if said.is_empty() {
             self.tell(News::Refused(Error::failed("nothing is left to send")));
             return self.tell(News::Ran);

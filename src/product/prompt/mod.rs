@@ -19,8 +19,8 @@ pub const PLAN: &str = include_str!("../../../assets/prompts/plan.md");
 /// What a model is told that summarises a conversation.
 pub const SUMMARY: &str = include_str!("../../../assets/prompts/summary.md");
 
-/// The most bytes of the built-in text. Together with the descriptions of seven tools it keeps a first request at 8 KB,
-/// about 2,000 tokens, so that a local model with a small window has room to work.
+/// The most bytes of the built-in text. Together with the descriptions of all tools it keeps a first request at 11 KB,
+/// about 2,700 tokens, so that a local model with a small window has room to work.
 pub const BUILT_IN_BYTES: usize = 3_200;
 
 /// The most characters of a text that a user puts in place of the built-in one or adds to it; as much as reading a file.

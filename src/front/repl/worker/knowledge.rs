@@ -85,7 +85,7 @@ impl Worker<'_> {
         }
     }
 
-    fn not_begun(&self, error: Error) {
+    pub(super) fn not_begun(&self, error: Error) {
         self.tell(News::Refused(error));
         self.tell(News::Ran);
     }
