@@ -72,9 +72,9 @@ fn what_holds_for_the_first_model_holds_for_the_next() {
     let none = run(2_000, false).exits(4);
     let told = none.notices("fallback")[0]["text"].to_string();
     assert!(told.contains("other/other-model cannot go on") && told.contains("holds 2,000"), "{told}");
-    let little = run(3_000, true).ok();
+    let little = run(4_000, true).ok();
     let told = little.notices("config")[0]["text"].to_string();
-    assert!(told.contains("3,000 tokens in the window of other-model"), "{told}");
+    assert!(told.contains("4,000 tokens in the window of other-model"), "{told}");
 }
 
 #[test]

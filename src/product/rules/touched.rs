@@ -13,6 +13,9 @@ use crate::base::path::{canonical, fold, open_home};
 use crate::kernel::tool::Subject;
 use crate::model::message::{Message, Part};
 
+/// No longer path exists, in bytes: `PATH_MAX` of Linux, four times that of macOS.
+const LONGEST_PATH: usize = 4096;
+
 /// How many words of a shell line are looked at: more paths than anybody names by hand, and a fraction of a millisecond.
 const MOST_WORDS: usize = 64;
 
@@ -98,7 +101,8 @@ impl Touched {
             Subject::Command(line) => named_in(&line, &self.place.cwd, self.place.home.as_deref()),
             Subject::Url(_) | Subject::Task(_) | Subject::Other => return None,
         };
-        let paths: Vec<PathBuf> = paths.iter().map(|path| canonical(path)).collect();
+        let may_exist = paths.iter().filter(|path| path.as_os_str().len() <= LONGEST_PATH);
+        let paths: Vec<PathBuf> = may_exist.map(|path| canonical(path)).collect();
         // Locked until they are told: who comes next finds them known.
         let state = &mut *state;
         let known = self.at_start.known.union(&state.told).cloned().collect();

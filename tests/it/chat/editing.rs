@@ -124,13 +124,13 @@ fn own_commands_are_shared_with_one_mark_and_kept_with_two() {
     let pty = chat(&host);
     pty.line("!echo hea''rd");
     pty.wait_for("heard");
-    pty.line("!!echo sec''ret");
-    pty.wait_for("secret");
+    pty.line("!!echo whis''pered");
+    pty.wait_for("whispered");
     pty.wait_idle(SETTLED);
     pty.line("what did I run?");
     pty.wait_for("I see.");
     let request = host.request(0);
-    assert!(request.mentions("heard") && !request.mentions("secret"), "{}", request.body);
+    assert!(request.mentions("heard") && !request.mentions("whispered"), "{}", request.body);
     leave(pty);
 }
 

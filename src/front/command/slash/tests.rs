@@ -111,9 +111,19 @@ fn the_help_is_aligned() {
     /model [id]          choose who answers
     /effort [level]      how hard the model thinks
     /permissions [mode]  what is done without asking
+    /plan                only look and plan, or work again
     /tools               tools the model can call
     /context [all]       what the model is sent, and what takes how much
     /compact [instructions]  summarise the beginning of the conversation
+    /rules               instructions that are sent, and why
+    /init [wishes]       write instructions for this project
+    /remember [text]     keep something for later sessions
+    /memory [whose]      open what is remembered
+    /skills              what /skill:NAME can load
+    /chains              what /chain can run
+    /chain [name task]   run a chain
+    /agents              sub-agents of this session
+    /jobs [stop id]      jobs and services; stop one
     /cost                tokens and money: last turn, session, today
     /copy                copy the last answer as it was written
     /clear               clear the screen; the conversation goes on
