@@ -26,6 +26,7 @@ use crate::product::permission::Rule;
 use crate::product::rules::memory::Memory;
 use crate::product::rules::remember::{self, Remember};
 use crate::product::skill::Skills;
+use crate::product::skill::reach::Reach;
 use crate::product::skill::tool::{self as load_skill, LoadSkill};
 use crate::product::tool::ask::{self, AskUser, Inquire};
 use crate::product::tool::bash::{self, ExecuteBash, Shell};
@@ -171,7 +172,7 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
     }
     let mut notices = Vec::new();
     if crew.may_dispatch() {
-        let Found { agents, notices: of_agents } = named::find(&env.cwd, &loaded.paths.config_dir);
+        let Found { agents, notices: of_agents } = named::find(&Reach::new(env, loaded, closed(&["read_file"])?), loaded);
         notices.extend(of_agents);
         let limits = limits(dispatch::NAME, dispatch::LIMITS);
         all.push(Arc::new(DispatchAgent::new(crew.as_sender(), agents, limits)));

@@ -1,20 +1,24 @@
 //! Agents with a name: Markdown files that say what one is for, with which tools, and how it works.
 //!
-//! Reads the files; sends nobody.
+//! Reads the files; sends nobody. Those of a project lie in its repository, and choose no other provider.
 
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::base::text::cut;
+use crate::base::path::canonical;
+use crate::base::text::{cut, visible};
 use crate::kernel::event::{Notice, NoticeCode};
+use crate::product::config::{Loaded, naming};
 use crate::product::front_matter;
-use crate::product::repository;
+use crate::product::skill::reach::{self, Origin, Reach};
 
-/// A file is read up to here, in bytes; a brief of that length is longer than anybody reads.
-const MAX_BYTES: u64 = 64 * 1024;
+/// Where a project keeps its agents.
+const PROJECT: &str = ".viola/agents";
+/// Where the user keeps them, in the folder of the configuration.
+const USER: &str = "agents";
+/// The largest file, in bytes; a brief of that length is longer than anybody reads.
+const MAX_BYTES: usize = 64 * 1024;
 /// The most characters of a description that the model is told: it stands in every request.
 const DESCRIPTION_CHARS: usize = 200;
 /// The most agents that are offered.
@@ -46,22 +50,23 @@ pub struct Found {
 
 /// Looks in `.viola/agents` of the working directory and each folder above it up to the repository's root, then in
 /// `agents` of the user's configuration. The nearest of a name wins.
-pub fn find(cwd: &Path, config_dir: &Path) -> Found {
-    let root = repository::root(cwd).unwrap_or(cwd);
-    let project = cwd.ancestors().take_while(|folder| folder.starts_with(root)).map(|folder| folder.join(".viola"));
+pub fn find(reach: &Reach, loaded: &Loaded) -> Found {
     let mut found = Found::default();
-    for folder in project.chain([config_dir.to_owned()]) {
-        for path in files(&folder.join("agents")) {
+    for place in reach.places(&[PROJECT], vec![loaded.paths.config_dir.join(USER)]) {
+        for path in files(&place.folder) {
             let Some(name) = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
             if found.agents.iter().any(|agent| agent.name == name) {
                 continue;
             }
-            match read(&path, name) {
-                Ok(agent) if found.agents.len() < MOST => found.agents.push(agent),
-                Ok(agent) => {
-                    found.tell(format!("{}: more than {MOST} agents, {} is left out", path.display(), agent.name));
-                }
-                Err(problem) => found.tell(format!("{}: {problem}", path.display())),
+            let shown = reach.shown(&path);
+            let agent = match reach.refuses(&canonical(&path), place.origin) {
+                Some(why) => Err(why.to_owned()),
+                None => read(&path, name),
+            };
+            match agent {
+                Ok(agent) if found.agents.len() < MOST => found.add(agent, place.origin, loaded),
+                Ok(agent) => found.tell(format!("{shown}: more than {MOST} agents, {} is left out", agent.name)),
+                Err(problem) => found.tell(format!("{shown}: {problem}")),
             }
         }
     }
@@ -69,6 +74,21 @@ pub fn find(cwd: &Path, config_dir: &Path) -> Found {
 }
 
 impl Found {
+    fn add(&mut self, mut agent: Named, origin: Origin, loaded: &Loaded) {
+        let goes = |model: &mut String| !naming::stays(model, &loaded.values);
+        if origin == Origin::Project
+            && let Some(model) = agent.model.take_if(goes)
+        {
+            let text = format!(
+                "The project's agent {} asks for the model {}, of another provider, and is not heeded: it works with the model in use.",
+                visible::line(&agent.name),
+                visible::line(&model)
+            );
+            self.notices.push(Notice::new(NoticeCode::Trust, text));
+        }
+        self.agents.push(agent);
+    }
+
     fn tell(&mut self, text: String) {
         self.notices.push(Notice::new(NoticeCode::Skills, text));
     }
@@ -76,7 +96,7 @@ impl Found {
 
 /// The Markdown files of a folder, in the order of their names.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
     let mut files: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect();
     files.sort();
@@ -84,13 +104,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path, name: String) -> Result<Named, String> {
-    if !fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
-        return Err("it is no file".to_owned());
+    let text = reach::whole(path)?;
+    if text.len() > MAX_BYTES {
+        return Err(format!("it is larger than {} KiB", MAX_BYTES / 1024));
     }
-    let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&bytes);
     let document = front_matter::read(&text).map_err(|broken| broken.to_string())?;
     let field =
         |name: &str| document.fields.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
@@ -119,12 +136,56 @@ fn read(path: &Path, name: String) -> Result<Named, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::base::env::Env;
+    use crate::product::config::{self, Flag, Flags};
+    use crate::product::tool::workspace::Workspace;
+
+    /// What is found in `repo/deep` of a folder whose configuration is in `config`; what ends in `closed.md` is.
+    fn found(top: &Path) -> Found {
+        let vars = [("VIOLA_CONFIG_DIR", "config"), ("VIOLA_DATA_DIR", "data")];
+        let vars = vars.map(|(name, folder)| (name.into(), top.join(folder).into()));
+        let env = Env { vars: vars.into(), cwd: top.join("repo/deep"), home: None };
+        let flag = |key, value: &str| Flag { option: "--x", key, value: Value::from(value) };
+        let flags = Flags { values: vec![flag("provider", "openai"), flag("model", "m")], ..Flags::default() };
+        let loaded = config::load(&env, &flags).unwrap();
+        let workspace = Workspace::new(env.cwd.clone(), None, &["**/closed.md".to_owned()]).unwrap();
+        find(&Reach::new(&env, &loaded, Arc::new(workspace)), &loaded)
+    }
+
+    #[test]
+    fn a_project_reaches_no_further_than_its_repository_and_the_provider_in_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = &folder.path().canonicalize().unwrap();
+        for folder in ["repo/.git", "repo/deep/.viola/agents", "config/agents", "secret"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        let agents = top.join("repo/deep/.viola/agents");
+        fs::write(top.join("secret/key.md"), "---\ndescription: key\n---\nKEY").unwrap();
+        symlink(top.join("secret/key.md"), agents.join("a.md")).unwrap();
+        symlink(top.join("secret"), top.join("repo/.viola")).unwrap();
+        fs::write(agents.join("closed.md"), "---\ndescription: closed\n---\n").unwrap();
+        fs::write(agents.join("dear.md"), "---\ndescription: d\nmodel: anthropic/best\n---\n").unwrap();
+        fs::write(agents.join("near.md"), "---\ndescription: d\nmodel: openai/small\n---\n").unwrap();
+        fs::write(top.join("config/agents/own.md"), "---\ndescription: d\nmodel: anthropic/best\n---\n").unwrap();
+        let Found { agents, notices } = found(top);
+        let who: Vec<_> = agents.iter().map(|agent| (agent.name.as_str(), agent.model.as_deref())).collect();
+        assert_eq!(who, [("dear", None), ("near", Some("openai/small")), ("own", Some("anthropic/best"))]);
+        let told: Vec<_> = notices.iter().map(|notice| notice.text.as_str()).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        for (told, expected) in told.iter().zip(["leads out of the repository", "closed by sandbox.deny_read", "dear asks"]) {
+            assert!(told.contains(expected), "{told}");
+        }
+    }
 
     #[test]
     fn the_nearest_of_a_name_wins_and_broken_ones_are_told() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path();
+        let top = &folder.path().canonicalize().unwrap();
         let write = |path: &str, text: &str| {
             let path = top.join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -134,7 +195,7 @@ mod tests {
         fs::create_dir_all(top.join("repo/deep")).unwrap();
         write(
             "repo/deep/.viola/agents/scout.md",
-            "---\ndescription: near\ntools: read_file, list_files\nmodel: p/m\n---\nLook.\n",
+            "---\ndescription: near\ntools: read_file, list_files\nmodel: small\n---\nLook.\n",
         );
         write("repo/.viola/agents/scout.md", "---\ndescription: far\n---\n");
         write(
@@ -145,14 +206,14 @@ mod tests {
         write("repo/.viola/agents/odd.md", "---\ndescription: odd\ntools: 5\n---\n");
         write(".viola/agents/outside.md", "---\ndescription: outside\n---\n");
         write("config/agents/mine.md", "---\ndescription: mine\n---\n");
-        let Found { agents, notices } = find(&top.join("repo/deep"), &top.join("config"));
+        let Found { agents, notices } = found(top);
         let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
         assert_eq!(names, ["scout", "writer", "mine"]);
         let expected = Named {
             name: "scout".into(),
             description: "near".into(),
             tools: Some(vec!["read_file".into(), "list_files".into()]),
-            model: Some("p/m".into()),
+            model: Some("small".into()),
             prompt: "Look.".into(),
         };
         assert_eq!(agents[0], expected);
