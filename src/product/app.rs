@@ -189,6 +189,7 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         crew: &crew,
         inquire: watch.inquire(),
         jobs: &jobs,
+        of_worker: false,
     };
     let Outfit { reserve, tools, shell, hidden, touched, skills, system } = outfit(bench, purpose, &mut notices)?;
     let node_settings = node_settings(settings, &system, &tools);

@@ -20,6 +20,7 @@ use crate::base::text::numbers::{count, dollars};
 use crate::base::text::{cut, visible};
 use crate::model::message::Image;
 use crate::product::error::Error;
+use crate::product::session::given;
 use crate::product::session::list::Info;
 use crate::product::session::look::Depth;
 use crate::product::session::name::readable;
@@ -146,7 +147,8 @@ fn history_text(history: &History, notes: &Notes) -> String {
     line("in", &header.cwd);
     line("begun", &readable(header.created_at));
     line("model", format!("{}/{}", header.provider, header.model).trim_matches('/'));
-    line("copy of", header.parent.as_deref().unwrap_or_default());
+    let parent = if given::is_one(path) { "part of" } else { "copy of" };
+    line(parent, header.parent.as_deref().unwrap_or_default());
     if notes.branches > 1 {
         line("branches", &format!("{}; this is the one it stands on", notes.branches));
     }

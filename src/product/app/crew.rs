@@ -205,11 +205,22 @@ impl Crew {
             Worker::Agent(_) => None,
             Worker::Step(_) => post.person.as_ref().and_then(|person| person.inquire.as_ref()),
         };
-        let bench =
-            Bench { loaded, env, workspace: &workspace, deny, seen: &seen, mask: &mask, crew: &crew, inquire, jobs };
+        let bench = Bench {
+            loaded,
+            env,
+            workspace: &workspace,
+            deny,
+            seen: &seen,
+            mask: &mask,
+            crew: &crew,
+            inquire,
+            jobs,
+            of_worker: true,
+        };
         let tools = limited(tools(bench)?.toolbox, order.tools.as_deref())?;
         let mode = plan::mode(&post.rights);
         let tools = plan::of(&tools, mode);
+        some(&tools, order.tools.as_deref())?;
         // What is wrong with the rules has been told to a person where the session began.
         let (rules, touched) = instructions(loaded, env, &workspace, &mask, &mut Vec::new());
         let skills = Skills::new(env, loaded, Arc::clone(&workspace)).find();
@@ -289,6 +300,16 @@ fn limited(all: Toolbox, names: Option<&[String]>) -> Result<Toolbox, Error> {
     }
     let set = set.build().map_err(|error| Error::usage(error.to_string()))?;
     Ok(all.only(|spec| set.is_match(spec.name)))
+}
+
+/// Makes sure that whoever is to have some tools has one.
+fn some(tools: &Toolbox, names: Option<&[String]>) -> Result<(), Error> {
+    let names = names.unwrap_or_default();
+    if names.is_empty() || tools.names().next().is_some() {
+        return Ok(());
+    }
+    let names = names.iter().map(|name| crate::kernel::tool::echo(name)).collect::<Vec<_>>().join(", ");
+    Err(Error::usage(format!("none of these tools is on offer here now: {names}; name others, or none to give all")))
 }
 
 /// Where the conversation is kept: beside the session of who sends.

@@ -58,8 +58,19 @@ pub fn toolbox(
     let redactor = Arc::new(Redactor::new(mask.clone()));
     let jobs = Jobs::new(&loaded.paths.data_dir, Clock::System);
     let crew = Crew::new(MadeOf::new(loaded, env, Clock::System, &redactor, &[], &jobs), None, 0);
-    tools(Bench { loaded, env, workspace, deny: &[], seen, mask, crew: &crew, inquire: None, jobs: &jobs })
-        .map(|tools| tools.toolbox)
+    tools(Bench {
+        loaded,
+        env,
+        workspace,
+        deny: &[],
+        seen,
+        mask,
+        crew: &crew,
+        inquire: None,
+        jobs: &jobs,
+        of_worker: false,
+    })
+    .map(|tools| tools.toolbox)
 }
 
 /// The names of all tools there are, whatever is switched off in these settings, and of those that come with other parts.
@@ -96,6 +107,9 @@ pub(super) struct Bench<'a> {
     pub(super) inquire: Option<&'a Inquire>,
     /// What runs in the background.
     pub(super) jobs: &'a Jobs,
+    /// Whether they are for somebody who is sent: the names in the settings were looked at where the session began, and
+    /// not all tools go along.
+    pub(super) of_worker: bool,
 }
 
 /// The tools of these settings, and what belongs to them.
@@ -115,7 +129,7 @@ pub(super) struct Tools {
 /// Usage for a pattern of `tools.enabled` or `tools.disabled` that is no glob, and for a tool on the command line that
 /// there is not.
 pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
-    let Bench { loaded, env, workspace, deny, seen, mask, crew, inquire, jobs } = bench;
+    let Bench { loaded, env, workspace, deny, seen, mask, crew, inquire, jobs, of_worker } = bench;
     let settings = &loaded.settings;
     let enabled = globs(loaded, "tools.enabled", &lean::spelt_out(&settings.tools.enabled))?;
     let disabled = globs(loaded, "tools.disabled", &settings.tools.disabled)?;
@@ -172,13 +186,16 @@ pub(super) fn tools(bench: Bench<'_>) -> Result<Tools, Error> {
     }
     let mut notices = Vec::new();
     if crew.may_dispatch() {
-        let Found { agents, notices: of_agents } = named::find(&Reach::new(env, loaded, closed(&["read_file"])?), loaded);
+        let Found { agents, notices: of_agents } =
+            named::find(&Reach::new(env, loaded, closed(&["read_file"])?), loaded);
         notices.extend(of_agents);
         let limits = limits(dispatch::NAME, dispatch::LIMITS);
         all.push(Arc::new(DispatchAgent::new(crew.as_sender(), agents, limits)));
     }
-    let names: Vec<&str> = all.iter().map(|tool| tool.spec().name).collect();
-    notices.extend(names::check(loaded, &names)?);
+    if !of_worker {
+        let names: Vec<&str> = all.iter().map(|tool| tool.spec().name).collect();
+        notices.extend(names::check(loaded, &names)?);
+    }
     let wanted = |tool: &Arc<dyn Tool>| {
         let name = tool.spec().name;
         (enabled.is_empty() || enabled.is_match(name)) && !disabled.is_match(name)

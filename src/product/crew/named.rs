@@ -177,7 +177,9 @@ mod tests {
         assert_eq!(who, [("dear", None), ("near", Some("openai/small")), ("own", Some("anthropic/best"))]);
         let told: Vec<_> = notices.iter().map(|notice| notice.text.as_str()).collect();
         assert_eq!(told.len(), 3, "{told:?}");
-        for (told, expected) in told.iter().zip(["leads out of the repository", "closed by sandbox.deny_read", "dear asks"]) {
+        for (told, expected) in
+            told.iter().zip(["leads out of the repository", "closed by sandbox.deny_read", "dear asks"])
+        {
             assert!(told.contains(expected), "{told}");
         }
     }

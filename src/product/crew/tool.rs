@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use globset::Glob;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -82,16 +83,32 @@ impl DispatchAgent {
             let names: Vec<&str> = self.named.iter().map(|agent| agent.name.as_str()).collect();
             let meant = closest(&name, names.iter().copied());
             let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-            return Err(format!("there is no agent {:?}; the agents are: {}{meant}", echo(&name), names.join(", ")));
+            let known = match names.is_empty() {
+                true => "there are none with a name; leave `agent` out".to_owned(),
+                false => format!("the agents are: {}", names.join(", ")),
+            };
+            return Err(format!("there is no agent {:?}; {known}{meant}", echo(&name)));
         };
         // What its file allows is the most it gets.
         let tools = match (tools, named.tools.clone()) {
-            (Some(asked), Some(allowed)) => Some(asked.into_iter().filter(|tool| allowed.contains(tool)).collect()),
+            (Some(asked), Some(allowed)) => {
+                let both: Vec<String> = asked.into_iter().filter(|tool| covered(tool, &allowed)).collect();
+                if both.is_empty() {
+                    return Err(format!("the agent {name} has none of these tools; it has: {}", allowed.join(", ")));
+                }
+                Some(both)
+            }
             (asked, allowed) => asked.or(allowed),
         };
         let brief = Some(named.prompt.clone()).filter(|prompt| !prompt.is_empty());
         Ok(Order { worker, task, brief, tools, model: model.or_else(|| named.model.clone()), max_turns: None })
     }
+}
+
+/// Whether one of `allowed`, which are names or globs, is or fits a name.
+fn covered(name: &str, allowed: &[String]) -> bool {
+    let fits = |pattern: &String| Glob::new(pattern).is_ok_and(|glob| glob.compile_matcher().is_match(name));
+    allowed.iter().any(|pattern| pattern == name || fits(pattern))
 }
 
 impl Tool for DispatchAgent {
@@ -119,7 +136,7 @@ impl Tool for DispatchAgent {
 
 /// What the model gets.
 fn output(done: Done) -> Output {
-    let Done { text, end, ledger, .. } = done;
+    let Done { text, end, ledger, duration_ms: _, transcript } = done;
     let said = text.trim();
     let (is_error, note) = match &end {
         End::Answered => (said.is_empty(), None),
@@ -132,12 +149,14 @@ fn output(done: Done) -> Output {
     };
     let text = if said.is_empty() { "(the sub-agent gave no answer)" } else { said };
     let facts = facts(&ledger);
-    let footer = note.map_or_else(|| format!("[{facts}]"), |note| format!("[{note}; {facts}]"));
+    let kept = transcript.as_ref().map(|path| format!("transcript: {}", path.display()));
+    let footer = [note, Some(facts), kept].into_iter().flatten().collect::<Vec<_>>().join("; ");
     Output {
         // What it took differs each time.
         fingerprint: Some(fingerprint(&[text], is_error)),
         text: Captured::whole(text),
-        footer: Some(footer),
+        footer: Some(format!("[{footer}]")),
+        full_output: transcript,
         is_error,
         ledger: Some(ledger),
         ..Output::default()

@@ -16,6 +16,11 @@ pub fn folder(session: &Path) -> PathBuf {
     session.with_extension(ENDING)
 }
 
+/// Whether this is the file of a worker: its session is then the parent it names.
+pub fn is_one(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| folder.extension().is_some_and(|ending| ending == ENDING))
+}
+
 /// The files of a session's workers, the oldest first; as far as it can be looked into.
 pub fn files(session: &Path) -> Vec<PathBuf> {
     let found = list::files(&folder(session)).unwrap_or_default();
@@ -51,6 +56,7 @@ mod tests {
             fs::write(folder(&session).join(name), "").unwrap();
         }
         assert_eq!(files(&session), [names[1], names[0]].map(|name| folder(&session).join(name)));
+        assert!(is_one(&files(&session)[0]) && !is_one(&session));
         remove(&session).unwrap();
         assert!(!folder(&session).exists());
     }

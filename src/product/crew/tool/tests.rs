@@ -63,6 +63,9 @@ fn a_named_agent_gets_at_most_its_own_tools() {
     let order = ran(&asked, done("ok", End::Answered)).0.unwrap();
     assert_eq!(order.tools, Some(vec!["read_file".to_owned()]));
     assert_eq!((order.model.as_deref(), order.brief.as_deref()), (Some("p/small"), Some("Only look.")));
+    let asked = json!({"task": "look", "agent": "scout", "tools": ["write_file"]});
+    let (order, output) = ran(&asked, done("ok", End::Answered));
+    assert!(order.is_none() && output.text.head.contains("has none of these tools; it has: read_file, list_files"));
     let (order, output) = ran(&json!({"task": "look", "agent": "scuot"}), done("ok", End::Answered));
     assert!(order.is_none() && output.text.head.contains("did you mean scout?"), "{output:?}");
 }
@@ -86,6 +89,14 @@ fn every_end_is_told() {
 }
 
 #[test]
+fn a_long_answer_says_where_the_whole_of_it_is() {
+    let whole = Done { transcript: Some("/t/a.jsonl".into()), ..done(&"word ".repeat(10_000), End::Answered).unwrap() };
+    let (_, output) = ran(&json!({"task": "x"}), Ok(whole));
+    assert!(output.footer.as_deref().unwrap().ends_with("; transcript: /t/a.jsonl]"), "{:?}", output.footer);
+    assert!(crate::kernel::truncate::fit(&output, LIMITS).text.contains("full output: /t/a.jsonl"));
+}
+
+#[test]
 fn the_agents_there_are_are_offered() {
     let send: Sender = Arc::new(|_, _, _| Err(String::new()));
     let with = DispatchAgent::new(Arc::clone(&send), vec![scout()], LIMITS);
@@ -93,5 +104,8 @@ fn the_agents_there_are_are_offered() {
     assert_eq!(names(&with), Some(json!(["scout"])));
     assert_eq!(names(&DispatchAgent::new(send, Vec::new(), LIMITS)), None);
     assert!(with.subject(&object(&json!({"task": " "}))).is_err());
+    let without = DispatchAgent::new(Arc::new(|_, _, _| Err(String::new())), Vec::new(), LIMITS);
+    let problem = without.subject(&object(&json!({"task": "go", "agent": "x"}))).unwrap_err();
+    assert!(problem.contains("there are none with a name"), "{problem}");
     assert_eq!(with.subject(&object(&json!({"task": "go"}))), Ok(Subject::Task("go".into())));
 }
