@@ -33,6 +33,7 @@ use crate::product::provider::Choice;
 use crate::product::provider::choose::{choose, choose_exactly, choose_named};
 use crate::product::rules::{self, Place};
 use crate::product::session::store::Store;
+use crate::product::skill::reach::Reach;
 use crate::product::template::{self, Knowledge};
 
 /// What a task has around it.
@@ -65,10 +66,15 @@ fn knowledge(loaded: &Loaded, env: &Env) -> Result<Knowledge, Error> {
     Ok(Knowledge::new(env, loaded, workspace, command::skills::reserved()))
 }
 
+fn reach(loaded: &Loaded, env: &Env) -> Result<Reach, Error> {
+    Ok(Reach::new(env, loaded, Arc::new(app::workspace(loaded, env)?)))
+}
+
 pub(super) fn chains(form: Form, env: &Env, flags: &Flags, out: &mut Out<'_>) -> Result<u8, Error> {
     let loaded = config::load(env, flags)?;
     let tools = app::all_tools(&loaded, env)?;
-    let found = find::all(&Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools });
+    let reach = reach(&loaded, env)?;
+    let found = find::all(&Places { cwd: &env.cwd, loaded: &loaded, reach: &reach, tools: &tools });
     out.both(|stdout, _| command::chains::run(&found, &env.cwd, form, stdout))
 }
 
@@ -87,7 +93,8 @@ pub(super) fn chain(
             .hint("name the files in the task: a step whose model sees can look at them with read_file"));
     }
     let tools = app::all_tools(loaded, env)?;
-    let chain = Chain::find(named, &Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools })?;
+    let reach = reach(loaded, env)?;
+    let chain = Chain::find(named, &Places { cwd: &env.cwd, loaded, reach: &reach, tools: &tools })?;
     let session = super::session(task, env);
     let resumed = match &task.from {
         None => Resumed::default(),

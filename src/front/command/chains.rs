@@ -28,9 +28,14 @@ pub fn run(found: &[Found], cwd: &Path, form: Form, out: &mut dyn Write) -> Resu
 
 fn value(found: &Found, by: Option<&Found>) -> Value {
     let path = |found: &Found| found.path.as_ref().map(|path| path.to_string_lossy().into_owned());
-    let (description, steps, problems) = match &found.chain {
-        Ok(chain) => (Some(&chain.description), chain.steps.iter().map(step_value).collect(), Vec::new()),
-        Err(problems) => (None, Vec::new(), problems.iter().map(problem_value).collect()),
+    let (description, steps, problems, warnings) = match &found.chain {
+        Ok(chain) => {
+            let steps = chain.steps.iter().map(step_value).collect();
+            let withheld = chain.withheld.iter().map(|text| json!({"line": 0, "text": text, "hint": null}));
+            let warnings: Vec<_> = chain.warnings.iter().map(problem_value).chain(withheld).collect();
+            (Some(&chain.description), steps, Vec::new(), warnings)
+        }
+        Err(problems) => (None, Vec::new(), problems.iter().map(problem_value).collect(), Vec::new()),
     };
     json!({
         "name": found.name,
@@ -39,6 +44,7 @@ fn value(found: &Found, by: Option<&Found>) -> Value {
         "path": path(found),
         "steps": steps,
         "problems": problems,
+        "warnings": warnings,
         "hidden_by": by.map(|by| path(by).unwrap_or_else(|| Source::BuiltIn.as_str().to_owned())),
     })
 }
@@ -72,17 +78,23 @@ fn block(found: &Found, by: Option<&Found>, cwd: &Path) -> String {
                 text => format!("  {}", visible::line(text)),
             };
             let steps = chain.steps.iter().enumerate().map(|(place, step)| step_line(place + 1, step));
-            format!("{name}{about}\n  {place}\n{}", steps.collect::<String>())
+            let warnings = chain.warnings.iter().map(|problem| problem_line(problem, found, cwd));
+            let withheld = chain.withheld.iter().map(|text| format!("  ! {text}\n"));
+            let odd: String = warnings.chain(withheld).collect();
+            format!("{name}{about}\n  {place}\n{}{odd}", steps.collect::<String>())
         }
         Err(problems) => {
-            let lines = problems.iter().map(|Problem { line, text, hint }| {
-                let at = if *line == 0 { String::new() } else { format!(":{line}") };
-                let hint = hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-                format!("  ! {}{at}: {text}{hint}\n", found.place(cwd))
-            });
+            let lines = problems.iter().map(|problem| problem_line(problem, found, cwd));
             format!("{name}  cannot be used\n  {place}\n{}", lines.collect::<String>())
         }
     }
+}
+
+fn problem_line(problem: &Problem, found: &Found, cwd: &Path) -> String {
+    let Problem { line, text, hint } = problem;
+    let at = if *line == 0 { String::new() } else { format!(":{line}") };
+    let hint = hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("  ! {}{at}: {text}{hint}\n", found.place(cwd))
 }
 
 fn step_line(number: usize, step: &Step) -> String {

@@ -31,6 +31,7 @@ use crate::product::provider::key::known_secrets;
 use crate::product::rules::memory::{self, Memory};
 use crate::product::rules::{self, Place};
 use crate::product::skill;
+use crate::product::skill::reach::Reach;
 use crate::product::template::{self, Knowledge};
 
 use super::message::{Offer, Report, Scope};
@@ -163,7 +164,8 @@ pub fn report(what: &Report, setup: &Setup) -> Result<String, Error> {
         Report::Skills => command::skills::run(&knowledge(setup)?, home, form, &mut out)?,
         Report::Chains => {
             let tools = app::all_tools(loaded, env)?;
-            let found = find::all(&Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools });
+            let reach = reach(setup)?;
+            let found = find::all(&Places { cwd: &env.cwd, loaded, reach: &reach, tools: &tools });
             command::chains::run(&found, &env.cwd, form, &mut out)?
         }
         Report::Rules => command::rules::run(&rules::load(&place(setup)?), home, form, &mut out, &mut talk)?,
@@ -177,6 +179,12 @@ pub fn report(what: &Report, setup: &Setup) -> Result<String, Error> {
     };
     talk.append(&mut out);
     Ok(String::from_utf8_lossy(&talk).trim_end().to_owned())
+}
+
+/// What may be read of chains.
+fn reach(setup: &Setup) -> Result<Reach, Error> {
+    let Setup { loaded, env, .. } = setup;
+    Ok(Reach::new(env, loaded, Arc::new(app::workspace(loaded, env)?)))
 }
 
 /// Where rules are looked for.
@@ -249,7 +257,8 @@ pub async fn pursue(
 pub async fn chain(name: &str, assembled: &Assembled, setup: &Setup) -> Result<Chain, Error> {
     let Setup { loaded, env, .. } = setup;
     let tools = app::all_tools(loaded, env)?;
-    let chain = Chain::find(name, &Places { cwd: &env.cwd, config_dir: &loaded.paths.config_dir, tools: &tools })?;
+    let reach = reach(setup)?;
+    let chain = Chain::find(name, &Places { cwd: &env.cwd, loaded, reach: &reach, tools: &tools })?;
     consent(&chain, &assembled.agent.tools, assembled.agent.gate.as_ref()).await?;
     Ok(chain)
 }

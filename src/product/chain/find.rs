@@ -1,10 +1,9 @@
 //! Where chains are: a file that is named, the project's folders, the user's, and those that are built in.
 //!
-//! The nearest of a name wins, also where it is broken: another chain must not run in its place. Nothing is run here.
+//! The nearest of a name wins, also where it is broken: another chain must not run in its place. Those of a project lie in
+//! its repository, and choose no other provider. Nothing is run here.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::parse::{ENDING, parse};
@@ -12,12 +11,9 @@ use super::{Chain, Problem};
 use crate::base::path::canonical;
 use crate::base::text::likeness::closest;
 use crate::base::text::visible;
+use crate::product::config::{Loaded, naming};
 use crate::product::error::Error;
-use crate::product::repository;
-use crate::product::tool::save::words;
-
-/// The most of a file that is read; a thousand times what the built-in chains have.
-const MOST_BYTES: u64 = 1024 * 1024;
+use crate::product::skill::reach::{self, Origin, Reach};
 
 /// Where a project keeps its chains.
 const PROJECT_FOLDER: &str = ".viola/chains";
@@ -31,12 +27,14 @@ const BUILT_IN: [(&str, &str); 2] = [
 ];
 
 /// What chains are looked for with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Places<'a> {
     /// The working directory.
     pub cwd: &'a Path,
-    /// The folder of the user's configuration.
-    pub config_dir: &'a Path,
+    /// The settings: the folder of the user's configuration, and the provider in use.
+    pub loaded: &'a Loaded,
+    /// What may be read.
+    pub reach: &'a Reach,
     /// The names of all tools there are, also of those that are switched off.
     pub tools: &'a [&'a str],
 }
@@ -126,7 +124,7 @@ impl Chain {
     pub fn find(wanted: &str, places: &Places<'_>) -> Result<Self, Error> {
         let path = places.cwd.join(wanted);
         if wanted.contains('/') || wanted.ends_with(ENDING) && path.exists() {
-            return read(Source::File, &path, None, places.tools).usable(places.cwd);
+            return read(Source::File, &path, places).usable(places.cwd);
         }
         let mut all = all(places);
         let meant = |found: &Found| found.name == wanted || found.stem == wanted;
@@ -149,14 +147,13 @@ impl Chain {
 /// All chains: the project's, the nearest folder first, the user's, and those that are built in. A later one of the same
 /// name is hidden by an earlier one.
 pub fn all(places: &Places<'_>) -> Vec<Found> {
-    let Places { cwd, config_dir, tools } = *places;
-    let root = repository::root(cwd).unwrap_or(cwd);
-    let near = cwd.ancestors().take_while(|folder| folder.starts_with(root));
-    let mut found: Vec<Found> = near
-        .flat_map(|folder| files(&folder.join(PROJECT_FOLDER)))
-        .map(|path| read(Source::Project, &path, Some(root), tools))
-        .collect();
-    found.extend(files(&config_dir.join(USER_FOLDER)).into_iter().map(|path| read(Source::User, &path, None, tools)));
+    let Places { cwd: _, loaded, reach, tools } = *places;
+    let folders = reach.places(&[PROJECT_FOLDER], vec![loaded.paths.config_dir.join(USER_FOLDER)]);
+    let mut found = Vec::new();
+    for reach::Place { folder, origin } in folders {
+        let source = if origin == Origin::Project { Source::Project } else { Source::User };
+        found.extend(files(&folder).into_iter().map(|path| read(source, &path, places)));
+    }
     found.extend(BUILT_IN.map(|(stem, text)| Found::new(Source::BuiltIn, None, stem, parse(text, stem, tools))));
     found
 }
@@ -182,29 +179,39 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file. `within`: where it has to lie, whatever links there are.
-fn read(source: Source, path: &Path, within: Option<&Path>, tools: &[&str]) -> Found {
+/// Reads a file.
+fn read(source: Source, path: &Path, places: &Places<'_>) -> Found {
+    let Places { cwd: _, loaded, reach, tools } = *places;
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let stem = name.strip_suffix(ENDING).or_else(|| name.strip_suffix(".md")).unwrap_or(&name);
-    let chain = match within {
-        Some(root) if !canonical(path).starts_with(canonical(root)) => Err("it leads out of the project".to_owned()),
-        Some(_) | None => text(path),
+    let origin = match source {
+        Source::Project => Origin::Project,
+        Source::File | Source::User | Source::BuiltIn => Origin::User,
     };
-    let chain = chain.map_err(|problem| vec![Problem::new(0, problem)]).and_then(|text| parse(&text, stem, tools));
+    let text = match reach.refuses(&canonical(path), origin) {
+        Some(why) => Err(why.to_owned()),
+        None => reach::whole(path),
+    };
+    let chain = text.map_err(|problem| vec![Problem::new(0, problem)]).and_then(|text| parse(&text, stem, tools));
+    let chain = match source {
+        Source::Project => chain.map(|chain| staying(chain, loaded)),
+        Source::File | Source::User | Source::BuiltIn => chain,
+    };
     Found::new(source, Some(path.to_owned()), stem, chain)
 }
 
-fn text(path: &Path) -> Result<String, String> {
-    // A pipe or a device would make us wait.
-    let metadata = path.metadata().map_err(|error| words(&error))?;
-    if !metadata.is_file() {
-        return Err("it is no regular file".to_owned());
+/// A chain whose steps ask nobody but the provider in use.
+fn staying(mut chain: Chain, loaded: &Loaded) -> Chain {
+    for step in &mut chain.steps {
+        let Some(model) = step.who().filter(|model| !naming::stays(model, &loaded.values)) else { continue };
+        (step.model, step.provider) = (None, None);
+        chain.withheld.push(format!(
+            "The project's chain {} asks for the model {} in step {}, of another provider, and is not heeded: the step \
+             runs with the model in use.",
+            visible::line(&chain.name),
+            visible::line(&model),
+            visible::line(&step.name)
+        ));
     }
-    let file = File::open(path).map_err(|error| words(&error))?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| words(&error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("it has more than {MOST_BYTES} bytes"));
-    }
-    String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
+    chain
 }

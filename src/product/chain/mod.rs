@@ -32,6 +32,10 @@ pub struct Chain {
     pub description: String,
     /// The steps, in order; at least one.
     pub steps: Vec<Step>,
+    /// What is odd in its file and keeps it from nothing.
+    pub warnings: Vec<Problem>,
+    /// What its file asks for and does not get, as sentences.
+    pub withheld: Vec<String>,
 }
 
 /// A part of the task, done in a conversation of its own.
@@ -55,7 +59,7 @@ pub struct Step {
     pub prompt: Prompt,
 }
 
-/// Something in a file that keeps its chain from being used.
+/// Something in a file: it keeps its chain from being used, or is only odd.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line of the file, from 1; 0 where it is about the file as a whole.

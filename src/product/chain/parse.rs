@@ -56,7 +56,7 @@ pub fn parse(text: &str, stem: &str, tools: &[&str]) -> Result<Chain, Vec<Proble
         drafts.push(Draft::read(&section, tools, &mut problems));
     }
     let steps = drafts.iter().map(|draft| draft.step.clone()).collect();
-    let chain = Chain { name, description, steps };
+    let chain = Chain { name, description, steps, warnings: preamble(&lines, &drafts), withheld: Vec::new() };
     if chain.steps.is_empty() {
         problems.push(
             Problem::new(body_line, "there are no steps").hint("a step begins with a line such as `## look around`"),
@@ -68,6 +68,15 @@ pub fn parse(text: &str, stem: &str, tools: &[&str]) -> Result<Chain, Vec<Proble
     }
     problems.sort_by_key(|problem| problem.line);
     Err(problems)
+}
+
+/// Text before the first step, which goes to no model; a title is no mistake.
+fn preamble(lines: &[Line<'_>], drafts: &[Draft]) -> Vec<Problem> {
+    let first = drafts.first().map_or(0, |draft| draft.step.line);
+    let before = lines.iter().take_while(|line| line.number < first);
+    let text = before.filter(|line| !is_blank(line) && !line.text.starts_with("# ")).map(|line| line.number).next();
+    let warning = |line| Problem::new(line, "what stands before the first step is for people: no model gets it");
+    text.map(warning).into_iter().collect()
 }
 
 /// A line of the file.
@@ -236,6 +245,10 @@ fn unfilled(chain: &Chain, place: usize, what: &Value) -> Option<Problem> {
         Value::Task => return None,
         Value::Previous if before > 0 => return None,
         Value::Previous => return Some(Problem::new(0, "{previous}: no step comes before this one")),
+        Value::Misspelt(name, meant) => {
+            let problem = Problem::new(0, format!("{{{name}}}: there is no such placeholder"));
+            return Some(problem.hint(format!("did you mean {{{meant}}}? {{ {name} }} with blanks is text")));
+        }
         Value::Step(name) => name,
     };
     let shown = visible::line(name);

@@ -84,7 +84,7 @@ fn needed(chain: &Chain, from: usize) -> Vec<usize> {
     for (place, step) in chain.steps.iter().enumerate().skip(from) {
         for wanted in step.prompt.wanted() {
             match wanted.what {
-                Value::Task => {}
+                Value::Task | Value::Misspelt(..) => {}
                 Value::Previous => needed.extend(chain.before(place).into_iter().flatten()),
                 Value::Step(name) => needed.extend(chain.place(&name)),
             }

@@ -5,6 +5,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::base::text::likeness::closest;
 use crate::kernel::tool::{Limits, Output};
 use crate::kernel::truncate::fit;
 
@@ -14,6 +15,8 @@ use super::Chain;
 /// step's transcript.
 pub const ANSWER: Limits = Limits { chars: 20_000, lines: usize::MAX };
 
+/// The placeholders without a name in them.
+const PLAIN: [&str; 2] = ["task", "previous"];
 /// What begins the placeholder for the answer of a step.
 const STEPS: &str = "steps.";
 
@@ -31,6 +34,8 @@ enum Piece {
     Previous,
     /// The answer of the step with this name.
     Step(String),
+    /// What is nearly a placeholder, and the one it is like. It is text where it is filled in; such a chain does not parse.
+    Misspelt(String, &'static str),
 }
 
 /// Something that is put into prompts, and where in the prompt, as a line counted from 0.
@@ -51,6 +56,8 @@ pub enum Value {
     Previous,
     /// The answer of the step with this name.
     Step(String),
+    /// Nothing: it is no placeholder, but nearly the other one.
+    Misspelt(String, &'static str),
 }
 
 /// What a step came to.
@@ -112,6 +119,7 @@ impl Prompt {
                 Piece::Task => Value::Task,
                 Piece::Previous => Value::Previous,
                 Piece::Step(name) => Value::Step(name.clone()),
+                Piece::Misspelt(name, meant) => Value::Misspelt(name.clone(), meant),
             };
             wanted.push(Wanted { what, line });
         }
@@ -139,6 +147,7 @@ impl Prompt {
                 Piece::Step(name) => {
                     filled.push_str(&chain.place(name).map(fitted).unwrap_or_default());
                 }
+                Piece::Misspelt(name, _) => filled.push_str(&format!("{{{name}}}")),
             }
         }
         filled
@@ -161,7 +170,11 @@ fn piece(inside: &str) -> Option<Piece> {
         "task" => Some(Piece::Task),
         "previous" => Some(Piece::Previous),
         _ => {
-            let name = inside.strip_prefix(STEPS)?;
+            let Some(name) = inside.strip_prefix(STEPS) else {
+                let is_word = inside.chars().all(|letter| letter.is_ascii_lowercase());
+                let meant = is_word.then(|| closest(inside, PLAIN)).flatten()?;
+                return Some(Piece::Misspelt(inside.to_owned(), meant));
+            };
             // Braces that run over lines, or hold others, are code.
             (!name.contains(['\n', '{'])).then(|| Piece::Step(name.trim().to_owned()))
         }

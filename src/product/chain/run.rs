@@ -154,6 +154,9 @@ impl Running<'_> {
     /// All steps, group by group.
     fn groups(&mut self) -> Result<(), Stopped> {
         let chain = self.job.chain;
+        for text in &chain.withheld {
+            self.recorder.event(&Event::Notice(Notice::new(NoticeCode::Trust, text.clone())));
+        }
         self.tell_missing();
         for group in chain.groups() {
             let places: Vec<usize> = group.filter(|place| *place >= self.job.resumed.from).collect();

@@ -2,6 +2,7 @@
 
 use std::fs::{create_dir_all, write};
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -9,9 +10,26 @@ use super::find::{Places, Source, all, hidden};
 use super::parse::parse;
 use super::prompt::{Answer, Prompt};
 use super::*;
+use crate::base::env::Env;
+use crate::product::config::{self, Flag, Flags, Loaded};
+use crate::product::skill::reach::Reach;
+use crate::product::tool::workspace::Workspace;
 
 const TOOLS: [&str; 7] =
     ["read_file", "list_files", "find_files", "search_files", "write_file", "edit_file", "execute_bash"];
+
+/// Settings as if `top` were all there is: the configuration is in `config`, `**/secret*` closed, the provider openai.
+fn world(top: &Path, cwd: &Path) -> (Loaded, Reach) {
+    let vars = [("VIOLA_CONFIG_DIR", "config"), ("VIOLA_DATA_DIR", "data")];
+    let vars = vars.map(|(name, folder)| (name.into(), top.join(folder).into()));
+    let env = Env { vars: vars.into(), cwd: cwd.to_owned(), home: None };
+    let flag = |key, value: &str| Flag { option: "--x", key, value: serde_json::Value::from(value) };
+    let flags = Flags { values: vec![flag("provider", "openai"), flag("model", "m")], ..Flags::default() };
+    let loaded = config::load(&env, &flags).unwrap();
+    let workspace = Workspace::new(env.cwd.clone(), None, &["**/secret*".to_owned()]).unwrap();
+    let reach = Reach::new(&env, &loaded, Arc::new(workspace));
+    (loaded, reach)
+}
 
 fn read(text: &str) -> Result<Chain, Vec<Problem>> {
     parse(text, "stem", &TOOLS)
@@ -194,7 +212,8 @@ fn the_nearest_of_a_name_is_taken_be_it_broken() {
     write(cwd.join("mine.chain.md"), chain("mine")).unwrap();
     std::os::unix::fs::symlink(top.join(".viola/chains/outside.chain.md"), repo.join(".viola/chains/link.chain.md"))
         .unwrap();
-    let places = Places { cwd: &cwd, config_dir: &config, tools: &TOOLS };
+    let (loaded, reach) = world(&top, &cwd);
+    let places = Places { cwd: &cwd, loaded: &loaded, reach: &reach, tools: &TOOLS };
     let found = all(&places);
     let listed: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.source, found.chain.is_ok())).collect();
     assert_eq!(
@@ -222,7 +241,11 @@ fn the_nearest_of_a_name_is_taken_be_it_broken() {
         (error.kind.exit_code(), error.to_string(), error.hints.join("; "))
     };
     assert_eq!(told("near").1, ".viola/chains/near.chain.md:3: {steps.x}: there is no such step");
-    assert!(told("link").1.ends_with("link.chain.md: it leads out of the project"), "{:?}", told("link"));
+    assert!(
+        told("link").1.ends_with("link.chain.md: it leads out of the repository, and is not read"),
+        "{:?}",
+        told("link")
+    );
     let (code, text, hints) = told("reviw");
     assert_eq!((code, text.as_str()), (2, "there is no chain `reviw`"));
     assert!(
@@ -234,14 +257,59 @@ fn the_nearest_of_a_name_is_taken_be_it_broken() {
 }
 
 #[test]
+fn a_project_chooses_no_other_provider_and_opens_nothing_that_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = &folder.path().canonicalize().unwrap();
+    for folder in [".git", ".viola/chains", "config/chains"] {
+        create_dir_all(top.join(folder)).unwrap();
+    }
+    let text =
+        "## a\nmodel: anthropic/best\n\nx\n## b\nprovider: anthropic\nmodel: best\n\nx\n## c\nmodel: small\n\nx\n";
+    write(top.join(".viola/chains/theirs.chain.md"), text).unwrap();
+    write(top.join(".viola/chains/secret.chain.md"), text).unwrap();
+    write(top.join("config/chains/own.chain.md"), text).unwrap();
+    let (loaded, reach) = world(top, top);
+    let places = Places { cwd: top, loaded: &loaded, reach: &reach, tools: &TOOLS };
+    let who = |name: &str| {
+        let chain = Chain::find(name, &places).unwrap();
+        let who: Vec<_> = chain.steps.iter().map(|step| step.who().unwrap_or_default()).collect();
+        (who.join(" "), chain.withheld)
+    };
+    let (models, withheld) = who("theirs");
+    assert_eq!((models.as_str(), withheld.len()), ("  small", 2));
+    assert!(withheld[1].contains("anthropic/best in step b"), "{withheld:?}");
+    assert_eq!(who("own"), ("anthropic/best anthropic/best small".to_owned(), Vec::new()));
+    let error = Chain::find("secret", &places).unwrap_err().to_string();
+    assert!(error.ends_with("it is closed by sandbox.deny_read"), "{error}");
+}
+
+#[test]
+fn near_misses_are_told_and_braces_of_code_are_not() {
+    for near in ["{tsak}", "{tasks}", "{previuos}"] {
+        let told = problems(&format!("## a\n\nx {{task}}\n## b\n\nOne\n{near}"));
+        assert!(
+            told.len() == 1 && told[0].starts_with(&format!("7: {near}: there is no such placeholder")),
+            "{told:?}"
+        );
+    }
+    for text in ["{ tsak }", "{}", "{name}", "{x: task}", "{{task}}"] {
+        read(&format!("## a\n\n{text} {{task}}")).unwrap();
+    }
+    let warned = |text: &str| read(text).unwrap().warnings.iter().map(|problem| problem.line).collect::<Vec<_>>();
+    assert_eq!(warned("# Title\n\nBe kind.\n\n## a\n\nx"), [3]);
+    assert_eq!(warned("---\nname: a\n---\n# Title\n\n## a\n\nx\n\n## b\n\ny"), Vec::<usize>::new());
+}
+
+#[test]
 fn what_is_no_text_is_refused_in_words() {
     let folder = tempfile::tempdir().unwrap();
     let top = folder.path();
     write(top.join("a.chain.md"), [0xff, 0xfe]).unwrap();
     write(top.join("b.chain.md"), "x".repeat(2_000_000)).unwrap();
     create_dir_all(top.join("c.chain.md")).unwrap();
-    let places = Places { cwd: top, config_dir: Path::new("/nowhere"), tools: &TOOLS };
-    for (file, problem) in [("a", "no text in UTF-8"), ("b", "more than 1048576 bytes"), ("c", "no regular file")] {
+    let (loaded, reach) = world(top, top);
+    let places = Places { cwd: top, loaded: &loaded, reach: &reach, tools: &TOOLS };
+    for (file, problem) in [("a", "no UTF-8 text"), ("b", "larger than 1 MiB"), ("c", "no regular file")] {
         let error = Chain::find(&format!("{file}.chain.md"), &places).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
@@ -249,7 +317,9 @@ fn what_is_no_text_is_refused_in_words() {
 
 #[test]
 fn the_built_in_chains_are_whole() {
-    let places = Places { cwd: Path::new("/"), config_dir: Path::new("/nowhere"), tools: &TOOLS };
+    let folder = tempfile::tempdir().unwrap();
+    let (loaded, reach) = world(folder.path(), folder.path());
+    let places = Places { cwd: folder.path(), loaded: &loaded, reach: &reach, tools: &TOOLS };
     let review = Chain::find("review", &places).unwrap();
     assert_eq!(review.groups(), [0..1, 1..3, 3..4]);
     let refactor = Chain::find("refactor", &places).unwrap();
