@@ -27,7 +27,7 @@ use crate::product::session::name::readable;
 use crate::product::session::notes::{self, Notes};
 use crate::product::session::picks::called;
 use crate::product::session::shelf::{Listed, Scope as Where};
-use crate::product::session::spent::Tally;
+use crate::product::session::spent::{self, Tally};
 use crate::product::session::store::{History, Selector, Store};
 
 pub use shelf::{Sure, name, remove, stats};
@@ -59,7 +59,10 @@ pub fn list(store: &Store, cwd: &Path, scope: Scope, form: Form, out: &mut dyn W
         Scope::Here => Where::Directory(cwd),
         Scope::All => Where::All,
     };
-    let Listed { infos, unread } = store.listed(within, Depth::Whole);
+    let Listed { mut infos, unread } = store.listed(within, Depth::Whole);
+    for info in infos.iter_mut().filter(|info| given::folder(&info.path).is_dir()) {
+        info.spent = Some(spent::of(&info.path));
+    }
     let text = match form {
         Form::Json => format!("{}\n", Value::from(infos.iter().map(info_json).collect::<Vec<_>>())),
         Form::Text if infos.is_empty() && unread.is_some() => String::new(),

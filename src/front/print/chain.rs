@@ -54,15 +54,21 @@ pub fn run(
     for notice in notices {
         printer.event(&Event::Notice(notice));
     }
+    let Wanted { chain, named, resumed, max_cost } = wanted;
     let input = stdin::read(asked.reading, stop.cancel())?;
     if input == stdin::Input::Skipped {
         printer.event(&Event::Notice(Notice::new(NoticeCode::Stdin, stdin::SKIPPED)));
     }
     let stdin_word = input.as_str();
+    if asked.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty())
+        && !matches!(input, stdin::Input::Read(_) | stdin::Input::Interrupted)
+    {
+        return Err(Error::usage(format!("the chain {} has no task", chain.name))
+            .hint(format!("agent --chain {} \"what to do\"", quoted(named))));
+    }
     let task = task(message(asked, input, &workspace, stop, printer)?, printer);
     stop.set_deadline(agent.timeout.and_then(|timeout| Instant::now().checked_add(timeout)));
     let cancel = stop.cancel();
-    let Wanted { chain, named, resumed, max_cost } = wanted;
     let job = Job { chain, task: &task, resumed, max_cost };
     let mut watch = |event: &Event| {
         printer.event(event);
@@ -134,7 +140,7 @@ fn task(mut parts: Vec<Part>, printer: &mut Printer<'_, '_>) -> Task {
     }
     if pictures > 0 {
         let text = "Pictures do not go along with a chain; a step whose model sees can look at them with read_file.";
-        printer.event(&Event::Notice(Notice::new(NoticeCode::Chain, text)));
+        printer.event(&Event::Notice(Notice::new(NoticeCode::Fallback, text)));
     }
     Task { text, attached: files.join("\n\n") }
 }

@@ -7,7 +7,7 @@ pub mod one_shot;
 use crate::base::json::Object;
 use crate::base::text::cut::ellipsis;
 use crate::base::text::{clean, visible};
-use crate::kernel::event::{Event, Worker};
+use crate::kernel::event::{Event, Notice, NoticeCode, Worker};
 use crate::model::reply::StopReason;
 use crate::product::agent::report::Report;
 use crate::product::error::Error;
@@ -167,6 +167,7 @@ impl<'a, 'b> Printer<'a, 'b> {
         match event {
             Event::Within(worker, within) => self.progress_within(worker, within),
             Event::Text(text) => self.said.push_str(text),
+            Event::Notice(Notice { code: NoticeCode::Chain, .. }) if self.talk == Talk::Quiet => {}
             Event::Notice(notice) => {
                 if notice.restart {
                     self.said.clear();
@@ -236,7 +237,6 @@ fn target(arguments: &Object) -> &str {
 mod tests {
     use super::*;
     use crate::kernel::effect::{End, Outcome};
-    use crate::kernel::event::{Notice, NoticeCode};
     use crate::kernel::tool::Risk;
     use crate::model::usage::Usage;
     use crate::product::agent::report::Interruption;

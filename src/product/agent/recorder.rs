@@ -8,7 +8,7 @@ use crate::kernel::compact::Folded;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::kernel::port::Sink;
 use crate::model::ModelInfo;
-use crate::model::message::{Message, Part, ToolResult};
+use crate::model::message::{Assistant, Message, Part, ToolResult};
 use crate::product::checkpoint::chat::title;
 use crate::product::checkpoint::record::{Checkpoint, Checkpoints};
 use crate::product::error::Error;
@@ -59,6 +59,15 @@ impl<'a> Recorder<'a> {
     pub fn note(&mut self, label: String) {
         if let Some(id) = self.session.last_id() {
             let kept = self.session.append_label(id, Some(label));
+            self.kept(kept);
+        }
+    }
+
+    /// Keeps an answer that is told again, as that of a step.
+    pub fn told(&mut self, answer: Assistant) {
+        self.catch_up();
+        if let Message::Assistant(answer) = self.redactor.message(&Arc::new(Message::Assistant(answer))).as_ref() {
+            let kept = self.session.append_told(answer);
             self.kept(kept);
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Chain;
 use super::prompt::{Answer, Value};
+use crate::base::text::cut::ellipsis;
 use crate::base::text::likeness::closest;
 use crate::base::text::visible;
 use crate::model::message::Message;
@@ -22,6 +23,34 @@ pub struct Resumed {
     pub answers: Vec<Option<Answer>>,
     /// The session that they stand in, and that is gone on with; `None` where nothing was needed.
     pub session: Option<Selector>,
+    /// What is known of the runs that gave the answers which are needed.
+    pub earlier: Option<Earlier>,
+}
+
+/// Earlier runs of a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// The id of their session.
+    pub session: String,
+    /// What they were to do, as [`task`] has it.
+    pub tasks: Vec<String>,
+}
+
+/// So much of a task is kept to compare it with another one, in characters.
+const TASK_CHARS: usize = 200;
+
+/// A task as it is compared and shown: on one line, and not all of a long one.
+pub fn task(text: &str) -> String {
+    ellipsis(&visible::line(&text.split_whitespace().collect::<Vec<_>>().join(" ")), TASK_CHARS)
+}
+
+/// The note on the first message of a run.
+pub fn task_label(chain: &str, text: &str) -> String {
+    format!("{}{}", task_prefix(chain), task(text))
+}
+
+fn task_prefix(chain: &str) -> String {
+    format!("chain {chain}, task: ")
 }
 
 /// The note on the answer of a step.
@@ -57,11 +86,14 @@ pub fn resume(
     let Some(looked) = store.look(&selector, cwd)? else {
         return Err(missing(chain, &needed, "no session of this folder holds"));
     };
-    let mut answers = answers(chain, &looked, store)?;
+    let (mut answers, tasks) = answers(chain, &looked, store)?;
     answers.truncate(from);
+    let mut tasks: Vec<_> = needed.iter().filter_map(|place| tasks.get(*place).cloned().flatten()).collect();
+    tasks.dedup();
     let lost: Vec<_> = needed.into_iter().filter(|place| answers.get(*place).is_none_or(Option::is_none)).collect();
     if lost.is_empty() {
-        return Ok(Resumed { from, answers, session: Some(selector) });
+        let earlier = (!tasks.is_empty()).then(|| Earlier { session: looked.id.clone(), tasks });
+        return Ok(Resumed { from, answers, session: Some(selector), earlier });
     }
     Err(missing(chain, &lost, &format!("session {} does not hold", looked.id)))
 }
@@ -103,17 +135,23 @@ fn newest(chain: &Chain, store: &Store, cwd: &Path) -> Option<Selector> {
     store.list(cwd).infos.into_iter().find(|info| has_run(&info.path)).map(|info| Selector::Id(info.id))
 }
 
-/// What the steps came to in the last run, by their places: a step that was done again makes those behind it old.
-fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<Vec<Option<Answer>>, Error> {
+/// What the steps came to in the last run, and for which task, by their places: a step that was done again makes those
+/// behind it old.
+fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<(Vec<Option<Answer>>, Vec<Option<String>>), Error> {
     let loaded = &looked.loaded;
-    let begin = prefix(&chain.name);
+    let (begin, of_task) = (prefix(&chain.name), task_prefix(&chain.name));
     let mut lines = vec![None; chain.steps.len()];
+    let (mut tasks, mut task) = (vec![None; chain.steps.len()], None);
     for number in loaded.tree.path() {
         let label = loaded.tree.id(number).and_then(|id| loaded.labels.get(&id));
+        if let Some(text) = label.and_then(|label| label.strip_prefix(&of_task)) {
+            task = Some(text.to_owned());
+        }
         let step = label.and_then(|label| label.strip_prefix(&begin)).and_then(|name| chain.place(name));
         if let Some(place) = step {
             lines.iter_mut().skip(place).for_each(|later| *later = None);
             lines[place] = Some(number);
+            tasks[place] = task.clone();
         }
     }
     let answer = |number: Option<usize>| {
@@ -126,7 +164,8 @@ fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<Vec<Option<A
             Message::User(_) | Message::Tool(_) => None,
         }))
     };
-    lines.into_iter().map(answer).collect()
+    let answers = lines.into_iter().map(answer).collect::<Result<_, Error>>()?;
+    Ok((answers, tasks))
 }
 
 fn missing(chain: &Chain, places: &[usize], wherever: &str) -> Error {

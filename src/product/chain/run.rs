@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Chain;
-use super::past::Resumed;
+use super::past::{self, Earlier, Resumed};
 use super::prompt::{Answer, join};
 use crate::base::cancel::Cancel;
 use crate::base::panic;
@@ -98,6 +98,7 @@ pub fn run(agent: &mut Agent, job: &Job<'_>, send: &Send<'_>, cancel: &Cancel, w
         origins: BTreeMap::new(),
         origin,
         opening,
+        has_said: false,
         total: Ledger { cost: Some(0.0), ..Ledger::default() },
     };
     let stopped = running.groups().err();
@@ -147,6 +148,8 @@ struct Running<'a> {
     origin: Arc<Origin>,
     /// What the first message of the session begins with.
     opening: Option<String>,
+    /// Whether the session knows the task.
+    has_said: bool,
     total: Ledger,
 }
 
@@ -158,6 +161,7 @@ impl Running<'_> {
             self.recorder.event(&Event::Notice(Notice::new(NoticeCode::Trust, text.clone())));
         }
         self.tell_missing();
+        self.tell_earlier();
         for group in chain.groups() {
             let places: Vec<usize> = group.filter(|place| *place >= self.job.resumed.from).collect();
             if self.may_overlap(&places) {
@@ -279,10 +283,32 @@ impl Running<'_> {
             let task = title::of_text(&self.job.task.text);
             self.recorder.name(format!("{}: {}", self.job.chain.name, task.as_deref().unwrap_or("…")));
         }
+        if !std::mem::replace(&mut self.has_said, true) {
+            self.recorder.note(past::task_label(&self.job.chain.name, &self.job.task.text));
+        }
     }
 
-    fn notice(&mut self, text: String) {
+    /// Tells how far the chain is.
+    fn progress(&mut self, text: String) {
         self.recorder.event(&Event::Notice(Notice::new(NoticeCode::Chain, text)));
+    }
+
+    /// Tells what is done another way than somebody may think.
+    fn notice(&mut self, text: String) {
+        self.recorder.event(&Event::Notice(Notice::new(NoticeCode::Fallback, text)));
+    }
+
+    /// Says whose answers are taken over, if they were given for another task.
+    fn tell_earlier(&mut self) {
+        let own = past::task(&self.job.task.text);
+        let Some(Earlier { session, tasks }) = &self.job.resumed.earlier else { return };
+        let others: Vec<_> = tasks.iter().filter(|task| **task != own).map(|task| format!("\"{task}\"")).collect();
+        if !others.is_empty() {
+            self.notice(format!(
+                "The steps before are not done again: their answers are those of session {session}, for another task: {}.",
+                others.join(", ")
+            ));
+        }
     }
 
     /// The text of the whole: what the last group came to.

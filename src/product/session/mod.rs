@@ -46,7 +46,7 @@ use serde::Serialize;
 
 use crate::base::clock::Clock;
 use crate::kernel::compact::Folded;
-use crate::model::message::{Message, Origin, ToolResult};
+use crate::model::message::{Assistant, Message, Origin, ToolResult};
 use crate::model::usage::{Price, Usage};
 use crate::product::error::Error;
 
@@ -166,6 +166,18 @@ impl Session {
                 results.iter().map(|result| self.append_result(result)).fold(Ok(()), Result::and)
             }
         }
+    }
+
+    /// Keeps an answer that is told again: what it took is counted where it was said.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write, see [`Session`].
+    pub fn append_told(&mut self, answer: &Assistant) -> Result<(), Error> {
+        self.answered.clear();
+        let place = self.place();
+        self.lines.push(place.id);
+        self.append_message(|keep| convert::assistant_line(answer, Some(0.0), place, keep))
     }
 
     /// Keeps the result of one call the moment it is there, in whatever order calls finish. A second one is not kept.

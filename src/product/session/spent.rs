@@ -172,6 +172,11 @@ impl Line {
             reasoning_tokens,
             cost_usd,
         } = usage?;
+        let tokens = [input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens];
+        if kind == Kind::Message && cost_usd == Some(0.0) && tokens == [0; 5] {
+            // It is told again, and counted where it was said; what nobody counted has no cost.
+            return None;
+        }
         let id = match id {
             Link::Id(id) => id,
             Link::Absent | Link::Root => 0,
@@ -246,6 +251,16 @@ mod tests {
         let mut twice = spent.clone();
         twice.join(&spent);
         assert_eq!((twice.total().answers, twice.models.len()), (6, 2));
+    }
+
+    #[test]
+    fn what_is_told_again_is_no_answer() {
+        let answer = |cost: Option<f64>, output_tokens: u64| {
+            let usage = Some(UsageLine { cost_usd: cost, output_tokens, ..UsageLine::default() });
+            Line { kind: Kind::Message, role: Some(Role::Assistant), usage, ..Line::default() }.answer()
+        };
+        assert_eq!(answer(Some(0.0), 0), None);
+        assert!(answer(None, 0).is_some() && answer(Some(0.0), 7).is_some());
     }
 
     #[test]

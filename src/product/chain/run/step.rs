@@ -2,16 +2,16 @@
 //!
 //! Runs nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::{Running, Stopped, could_not, seconds};
 use crate::base::text::numbers::count;
 use crate::kernel::effect::End;
 use crate::kernel::event::Worker;
-use crate::kernel::port::Sink as _;
 use crate::kernel::tool::Ledger;
 use crate::model::error::{ErrorKind, ModelError};
-use crate::model::message::{Assistant, AssistantPart, Message};
+use crate::model::message::{Assistant, AssistantPart};
 use crate::model::reply::StopReason;
 use crate::model::usage::Usage;
 use crate::product::chain::past::label;
@@ -52,43 +52,76 @@ impl Running<'_> {
     /// Says that a step begins.
     pub(super) fn begins(&mut self, place: usize) {
         let (number, all) = (place + 1, self.job.chain.steps.len());
-        self.notice(format!("Step {number} of {all}: {}.", self.job.chain.steps[place].name));
+        self.progress(format!("Step {number} of {all}: {}.", self.job.chain.steps[place].name));
     }
 
     /// Keeps what a step came to, and says whether the chain goes on.
     pub(super) fn ended(&mut self, place: usize, done: Result<Done, String>) -> Result<(), Stopped> {
         let step = self.job.chain.steps[place].name.clone();
         let (number, all) = (place + 1, self.job.chain.steps.len());
-        let (text, end) = match done {
+        let (text, end, transcript) = match done {
             Ok(Done { text, end, ledger, duration_ms, transcript }) => {
                 let took = format!("{}, {}", count(u64::from(ledger.turns), "turn"), seconds(duration_ms));
+                let is_spent = end == End::MaxTurns && text.trim().is_empty();
+                let text = if is_spent { self.no_answer(place, ledger.turns) } else { text };
                 self.add(ledger);
                 match failed(&text, end) {
                     None => {
                         self.answered(place, Answer { text, transcript });
-                        self.notice(format!("Step {number} of {all} is done: {step} ({took})."));
+                        self.progress(format!("Step {number} of {all} is done: {step} ({took})."));
                         return Ok(());
                     }
-                    Some(end) => (text, end),
+                    Some(end) => (text, end, transcript),
                 }
             }
-            Err(_) if self.cancel.is_cancelled() => (String::new(), End::Cancelled),
-            Err(problem) => (String::new(), could_not(problem)),
+            Err(_) if self.cancel.is_cancelled() => (String::new(), End::Cancelled, None),
+            Err(problem) => (String::new(), could_not(problem), None),
         };
-        self.notice(format!("Step {number} of {all} stops the chain: {step}."));
+        self.broke_off(place, &text, &end, transcript.as_deref());
+        self.progress(format!("Step {number} of {all} stops the chain: {step}."));
         Err(Stopped { step, end, text })
     }
 
-    fn answered(&mut self, place: usize, answer: Answer) {
+    /// What stands for the answer of a step whose model calls were used up before it gave one.
+    fn no_answer(&self, place: usize, turns: u32) -> String {
+        let step = &self.job.chain.steps[place];
+        let most = step.max_iterations.unwrap_or(turns);
+        format!("(step {} gave no answer within {})", step.name, count(u64::from(most), "model call"))
+    }
+
+    /// Keeps that a step came to nothing, so that who goes on in the session knows.
+    fn broke_off(&mut self, place: usize, text: &str, end: &End, transcript: Option<&Path>) {
+        let chain = self.job.chain;
+        let why = match end {
+            End::Cancelled => "it was interrupted".to_owned(),
+            End::TimedOut => "the time was over".to_owned(),
+            End::Cost => "the budget was spent".to_owned(),
+            End::Loop => "it went round in circles".to_owned(),
+            End::Answered | End::MaxTurns => "it gave no answer".to_owned(),
+            End::Failed(error) => error.message.clone(),
+        };
+        let kept = transcript.map_or_else(String::new, |path| {
+            format!(" What it did until then, with the files it changed, is in its transcript: {}", path.display())
+        });
+        let note =
+            format!("(step {} of the chain {} was not finished: {why}.{kept})", chain.steps[place].name, chain.name);
+        let text = text.trim();
+        self.tell(place, if text.is_empty() { note } else { format!("{text}\n\n{note}") });
+    }
+
+    fn tell(&mut self, place: usize, text: String) {
         let origin = self.origins.get(&place).unwrap_or(&self.origin);
-        let said = Assistant {
-            content: vec![AssistantPart::Text(answer.text.clone())],
+        self.recorder.told(Assistant {
+            content: vec![AssistantPart::Text(text)],
             origin: Arc::clone(origin),
             stop: StopReason::Stop,
             // It is counted where the step's conversation is kept.
             usage: Usage::default(),
-        };
-        self.recorder.message(&Arc::new(Message::Assistant(said)));
+        });
+    }
+
+    fn answered(&mut self, place: usize, answer: Answer) {
+        self.tell(place, answer.text.clone());
         let chain = self.job.chain;
         self.recorder.note(label(&chain.name, &chain.steps[place].name));
         self.answers[place] = Some(answer);

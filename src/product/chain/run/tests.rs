@@ -175,7 +175,10 @@ fn steps_are_orders_of_their_own_and_the_session_keeps_what_they_came_to() {
     assert_eq!(agent.session.name(), Some("tea: green tea"));
     let looked = world.store().look(&Selector::Newest, &world.env.cwd).unwrap().unwrap();
     let labels: Vec<_> = looked.loaded.labels.values().map(String::as_str).collect();
-    assert_eq!(labels, ["chain tea: look", "chain tea: say", "chain tea: end"]);
+    let task = "chain tea, task: green tea";
+    assert_eq!(labels, [task, "chain tea: look", "chain tea: say", "chain tea: end"]);
+    let list = world.store().list(&world.env.cwd);
+    assert_eq!(list.infos[0].spent.as_ref().unwrap().total().answers, 0, "they are counted in the transcripts");
 }
 
 /// Waits until `count` is `most`, and says whether that came before the deadline.
@@ -234,7 +237,7 @@ fn a_step_that_fails_stops_the_chain_and_is_named() {
     let refused = || End::Failed(ModelError::new(ErrorKind::Auth, "no key"));
     let cases: [(Result<Done, String>, Option<End>); 7] = [
         (Ok(Done { end: End::MaxTurns, ..done("so far") }), None),
-        (Ok(Done { end: End::MaxTurns, ..done(" ") }), Some(End::MaxTurns)),
+        (Ok(Done { end: End::MaxTurns, ..done(" ") }), None),
         (Ok(Done { end: End::Loop, ..done("going round") }), Some(End::Loop)),
         (Ok(Done { end: refused(), ..done("") }), Some(refused())),
         (Ok(Done { end: End::Cancelled, ..done("") }), Some(End::Cancelled)),
@@ -250,13 +253,37 @@ fn a_step_that_fails_stops_the_chain_and_is_named() {
             });
         let Ran { outcome, failed, .. } = ran;
         assert_eq!(outcome.end, end.clone().unwrap_or(End::Answered));
-        assert_eq!((failed.as_deref(), world.said().len()), if end.is_some() { (Some("say"), 3) } else { (None, 6) });
+        assert_eq!((failed.as_deref(), world.said().len()), if end.is_some() { (Some("say"), 4) } else { (None, 6) });
         assert_eq!(
             notices.iter().any(|text| text == "Step 2 of 3 stops the chain: say."),
             end.is_some(),
             "{notices:?}"
         );
     }
+}
+
+#[test]
+fn a_session_says_what_became_of_a_step_that_came_to_nothing() {
+    let world = World::new();
+    let chain = chain(THREE);
+    let (ran, _) = simply(&mut world.agent(Which::New), &chain, &|order, _, _| match name_of(order).as_str() {
+        "look" => Ok(Done { end: End::MaxTurns, ..done("") }),
+        _ => Ok(Done { end: End::Loop, transcript: Some("/t/x.jsonl".into()), ..done("half") }),
+    });
+    assert_eq!(ran.outcome.end, End::Loop);
+    let said = world.said();
+    assert_eq!(said[1], "assistant: (step look gave no answer within 2 model calls)");
+    let told = "assistant: half\n\n(step say of the chain tea was not finished: it went round in circles. What it did";
+    assert!(said[3].starts_with(told) && said[3].ends_with("transcript: /t/x.jsonl)"), "{said:?}");
+    // Another task than that of the answers is told.
+    let mut resumed = world.resume(&chain, "say", None).unwrap();
+    let (_, notices) =
+        run_with(&mut world.agent(Which::Unkept), &chain, &resumed, None, &Cancel::new(), &|_, _, _| Ok(done("x")));
+    assert!(!notices.iter().any(|text| text.contains("another task")), "{notices:?}");
+    resumed.earlier.as_mut().unwrap().tasks = vec!["black tea".into()];
+    let (_, notices) =
+        run_with(&mut world.agent(Which::Unkept), &chain, &resumed, None, &Cancel::new(), &|_, _, _| Ok(done("x")));
+    assert!(notices.iter().any(|text| text.ends_with("for another task: \"black tea\".")), "{notices:?}");
 }
 
 #[test]
@@ -346,7 +373,7 @@ fn a_chain_goes_on_with_what_its_last_run_came_to() {
     assert_eq!((ran.outcome.end, notices[0].as_str()), (End::Answered, "Step 2 of 3: say."));
     assert!(ran.outcome.text.contains("End first look: Look at green tea. second say"), "{}", ran.outcome.text);
     drop(agent);
-    assert_eq!(world.said().len(), 3 + 4);
+    assert_eq!(world.said().len(), 4 + 4);
     // Begun anew, what came of later steps before is old.
     let mut agent = world.agent(Which::Open(Selector::Newest));
     run_with(&mut agent, &chain, &Resumed::default(), None, &Cancel::new(), &fails("say", "third"));
