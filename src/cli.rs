@@ -152,7 +152,7 @@ pub struct ModelOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Limits and rights")]
 pub struct RightsOptions {
-    /// Model calls of one task; 0 is no limit [default: 100]
+    /// Model calls of one task, and of each step and sub-agent; 0 is no limit [default: 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub max_turns: Option<u64>,
     /// How long one task may take

@@ -4,7 +4,7 @@
 
 use super::Chain;
 use crate::kernel::port::{Gate, PendingCall, Verdict};
-use crate::kernel::tool::{Limits, Subject};
+use crate::kernel::tool::{Limits, Risk, Subject};
 use crate::kernel::toolbox::Toolbox;
 use crate::model::message::{ToolCall, ToolInput};
 use crate::product::error::Error;
@@ -22,10 +22,21 @@ pub async fn consent(chain: &Chain, tools: &Toolbox, gate: &dyn Gate) -> Result<
     let mut arguments = crate::base::json::Object::new();
     arguments.insert("name".to_owned(), chain.name.clone().into());
     arguments.insert("steps".to_owned(), steps.join(", ").into());
+    let mut names: Vec<&str> = chain.steps.iter().flat_map(|step| step.tools_of(tools)).collect();
+    names.sort_unstable();
+    names.dedup();
+    arguments.insert("tools".to_owned(), names.join(", ").into());
+    let risk = chain.highest_risk(tools);
+    let most = match risk {
+        Risk::Safe => "only look",
+        Risk::Write => "write files",
+        Risk::Dangerous => "do anything, as commands do",
+    };
+    arguments.insert("most".to_owned(), most.into());
     let call = ToolCall { id: NAME.to_owned(), name: NAME.to_owned(), input: ToolInput::Object(arguments) };
     let pending = PendingCall {
         call,
-        risk: chain.highest_risk(tools),
+        risk,
         subject: Subject::Task(format!("{}: {}", chain.name, steps.join(", "))),
         limits: Limits { chars: 0, lines: 0 },
     };

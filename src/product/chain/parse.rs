@@ -107,7 +107,7 @@ impl Draft {
         if name.is_empty() {
             problems.push(Problem::new(line, "the step has no name"));
         }
-        let block = block(body);
+        let (block, before) = (block(body), problems.len());
         let mut options = Options::default();
         for line in block {
             options.take(line.text, line.number, tools, problems);
@@ -118,7 +118,8 @@ impl Draft {
         let begin = rest.iter().position(|line| !is_blank(line)).unwrap_or(rest.len());
         let end = rest.iter().rposition(|line| !is_blank(line)).map_or(begin, |last| last + 1);
         let prompt = rest.get(begin..end).unwrap_or_default();
-        if prompt.is_empty() {
+        // A line that is no option ate the prompt, and is told.
+        if prompt.is_empty() && problems.len() == before {
             problems.push(Problem::new(line, format!("step `{}` is empty: it has no prompt", visible::line(name))));
         }
         options.check(problems);

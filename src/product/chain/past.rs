@@ -86,7 +86,7 @@ pub fn resume(
     let Some(looked) = store.look(&selector, cwd)? else {
         return Err(missing(chain, &needed, "no session of this folder holds"));
     };
-    let (mut answers, tasks) = answers(chain, &looked, store)?;
+    let Past { mut answers, tasks } = answers(chain, &looked, store)?;
     answers.truncate(from);
     let mut tasks: Vec<_> = needed.iter().filter_map(|place| tasks.get(*place).cloned().flatten()).collect();
     tasks.dedup();
@@ -135,9 +135,16 @@ fn newest(chain: &Chain, store: &Store, cwd: &Path) -> Option<Selector> {
     store.list(cwd).infos.into_iter().find(|info| has_run(&info.path)).map(|info| Selector::Id(info.id))
 }
 
+/// What is known of steps, by their places.
+struct Past {
+    answers: Vec<Option<Answer>>,
+    /// What the answers were for.
+    tasks: Vec<Option<String>>,
+}
+
 /// What the steps came to in the last run, and for which task, by their places: a step that was done again makes those
 /// behind it old.
-fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<(Vec<Option<Answer>>, Vec<Option<String>>), Error> {
+fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<Past, Error> {
     let loaded = &looked.loaded;
     let (begin, of_task) = (prefix(&chain.name), task_prefix(&chain.name));
     let mut lines = vec![None; chain.steps.len()];
@@ -165,7 +172,7 @@ fn answers(chain: &Chain, looked: &Looked, store: &Store) -> Result<(Vec<Option<
         }))
     };
     let answers = lines.into_iter().map(answer).collect::<Result<_, Error>>()?;
-    Ok((answers, tasks))
+    Ok(Past { answers, tasks })
 }
 
 fn missing(chain: &Chain, places: &[usize], wherever: &str) -> Error {

@@ -284,6 +284,12 @@ fn a_project_chooses_no_other_provider_and_opens_nothing_that_is_closed() {
 }
 
 #[test]
+fn a_line_that_is_no_option_is_the_only_fault() {
+    let told = problems("## a\ntools: read_file\nDo {task}\n");
+    assert!(told.len() == 1 && told[0].starts_with("3: `Do {task}` is no option"), "{told:?}");
+}
+
+#[test]
 fn near_misses_are_told_and_braces_of_code_are_not() {
     for near in ["{tsak}", "{tasks}", "{previuos}"] {
         let told = problems(&format!("## a\n\nx {{task}}\n## b\n\nOne\n{near}"));

@@ -253,9 +253,17 @@ fn detail(call: &Asked, target: String) -> (String, Vec<Texts<'_>>) {
             (target, texts.collect())
         }
         "dispatch_agent" => (text("task").unwrap_or_default().trim_end().to_owned(), Vec::new()),
+        "chain" => (chain(&text), Vec::new()),
         // What another tool makes of its arguments is not known here: all of them are shown.
         _ => (canonical(&call.arguments), Vec::new()),
     }
+}
+
+/// What a chain is, from its arguments: its steps, the most they can do, and with which tools.
+fn chain<'a>(text: &impl Fn(&str) -> Option<&'a str>) -> String {
+    let text = |key: &str| text(key).unwrap_or_default();
+    let tools = if text("tools").is_empty() { "no tools" } else { text("tools") };
+    format!("{}: {}\nits steps can {}, with {tools}", text("name"), text("steps"), text("most"))
 }
 
 /// A line in rows that fit; what goes over begins below the text.

@@ -56,6 +56,14 @@ fn the_question_once_per_session() {
 }
 
 #[test]
+fn a_chain_is_said_in_words() {
+    let arguments = json!({"name": "two", "steps": "a, b", "tools": "read_file, write_file", "most": "write files"});
+    let shown = shown(&question(vec![asked_about("chain", arguments)]), 80);
+    assert!(shown.contains("two: a, b") && !shown.contains('{'), "{shown}");
+    assert!(shown.contains("its steps can write files, with read_file, write_file"), "{shown}");
+}
+
+#[test]
 fn the_question_for_each_call() {
     let each = Question { kind: Kind::Each { prefix: Some("cmake".into()) }, ..cmake() };
     insta::assert_snapshot!(shown(&each, 80), @r"
