@@ -211,12 +211,11 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
     rights.set_planning(purpose == plan::Mode::Plan);
     let environment = prompt::environment(&Facts::gather(env, clock, mode));
     let opening = messages.is_empty().then(|| environment.clone());
-    let options = options(settings, &session);
     notices.extend(of_model);
     noted::beginning(&journal, loaded, env, clock, mode, &session, &redactor);
     noted::notices(&journal, &redactor, &notices);
-    let depot = session.is_kept().then(|| Depot::new(&loaded.paths.data_dir, env, clock));
-    let checkpoints = depot.map(|depot| Arc::new(Checkpoints::new(depot)));
+    let checkpoints =
+        session.is_kept().then(|| Arc::new(Checkpoints::new(Depot::new(&loaded.paths.data_dir, env, clock))));
     let node = Node::new(node_settings, model.info().clone(), messages).stale(stale).opening(environment);
     let node = node.refusing(session.refused().cloned());
     let home = store.home(&session, &env.cwd);
@@ -239,9 +238,9 @@ fn assemble(parts: Parts<'_>, watch: Watch) -> Result<Assembled, Error> {
         redactor,
         checkpoints,
         touched,
+        options: options(settings, &session),
         session,
         system: system.into(),
-        options,
         inbox: Inbox::default(),
         timeout: settings.timeout,
         opening,

@@ -82,6 +82,14 @@ fn a_tool_that_is_not_given_is_not_there() {
 }
 
 #[test]
+fn what_is_typed_of_tools_holds_for_workers_that_may_send_nobody() {
+    let host = Host::new();
+    parent(&host, json!({"task": "inner work"}), |_| say("done"));
+    host.agent(&["-p", "--yolo", "--tools", "dispatch_agent,read_file", "go"]).run().ok();
+    assert!(told(&host).starts_with("done\n["), "{}", told(&host));
+}
+
+#[test]
 fn several_work_at_the_same_time_but_no_more_than_allowed() {
     for (most, side_by_side) in [(4, true), (1, false)] {
         let host = Host::new();

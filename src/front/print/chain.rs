@@ -63,7 +63,7 @@ pub fn run(
     if asked.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty())
         && !matches!(input, stdin::Input::Read(_) | stdin::Input::Interrupted)
     {
-        return Err(Error::usage(format!("the chain {} has no task", chain.name))
+        return Err(Error::usage(format!("there is nothing to do: the chain {} has no task", chain.name))
             .hint(format!("agent --chain {} \"what to do\"", quoted(named))));
     }
     let task = task(message(asked, input, &workspace, stop, printer)?, printer);
