@@ -81,7 +81,7 @@ pub struct Task {
     #[arg(long, value_name = "STEP", help_heading = "Task", requires = "chain")]
     pub from: Option<String>,
     /// Go on until this shell command succeeds, or a limit is reached; what it prints is told
-    #[arg(long, value_name = "CMD", help_heading = "Task", conflicts_with = "chain")]
+    #[arg(long, value_name = "CMD", help_heading = "Task", conflicts_with_all = ["chain", "plan"])]
     pub until: Option<String>,
     /// Keep no record of the session
     #[arg(long, help_heading = "Task")]

@@ -3,6 +3,7 @@
 mod asking;
 pub mod crew;
 mod fit;
+mod goal;
 mod line;
 mod names;
 mod noted;
@@ -59,6 +60,7 @@ use request::{instructions, load, node_settings, system};
 use tools::{Bench, Tools, tools, withheld};
 
 pub use asking::{answering, switch};
+pub use goal::goal;
 pub use names::LATER;
 pub use tools::{all_tools, toolbox};
 

@@ -63,16 +63,32 @@ fn is_fence(line: &str) -> bool {
     line.trim_end() == FENCE
 }
 
+/// The most values of front matter, those that aliases repeat included: no head that says something has more, and one that
+/// means to cost time is refused at once.
+const MOST_VALUES: usize = 5_000;
+
+/// How deep they may lie.
+const DEEPEST: usize = 32;
+
+fn parsed(yaml: &str) -> Result<Value, serde_saphyr::Error> {
+    let budget = serde_saphyr::budget! {
+        max_nodes: MOST_VALUES,
+        max_events: 4 * MOST_VALUES,
+        max_depth: DEEPEST,
+    };
+    serde_saphyr::from_str_with_options(yaml, serde_saphyr::options! { budget: budget })
+}
+
 fn fields(yaml: &str) -> Result<Object, Broken> {
-    let parsed = serde_saphyr::from_str::<Value>(yaml).or_else(|error| {
+    let read = parsed(yaml).or_else(|error| {
         let error = Broken {
             // The fence is one line before.
             line: error.location().map_or(1, |place| usize::try_from(place.line()).unwrap_or(usize::MAX)) + 1,
-            problem: format!("the front matter is no YAML: {}", first_line(&error.without_snippet().to_string())),
+            problem: worded(&error.without_snippet().to_string()),
         };
-        quoted(yaml).and_then(|yaml| serde_saphyr::from_str::<Value>(&yaml).ok()).ok_or(error)
+        quoted(yaml).and_then(|yaml| parsed(&yaml).ok()).ok_or(error)
     });
-    match parsed? {
+    match read? {
         Value::Object(fields) => Ok(fields),
         Value::Null => Ok(Object::new()),
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -81,8 +97,14 @@ fn fields(yaml: &str) -> Result<Object, Broken> {
     }
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+/// What the parser says, without the place, which is that of the YAML alone, and without words for programmers.
+fn worded(said: &str) -> String {
+    let line = said.lines().next().unwrap_or_default();
+    let line = line.split(" at line ").next().unwrap_or(line);
+    match line.contains("budget") || line.contains("recursive") {
+        true => "the front matter is too large, too deep, or repeats itself with `*`".to_owned(),
+        false => format!("the front matter is no YAML: {line}"),
+    }
 }
 
 /// The same with the values of single lines in quotes, where they hold a colon and are not quoted; `None` where no line
@@ -160,7 +182,10 @@ mod tests {
             let last = format!("*a{}", level - 1);
             yaml.push_str(&format!("a{level}: &a{level} [{}]\n", vec![last; 10].join(", ")));
         }
-        assert!(read(&format!("---\n{yaml}---\n")).is_err());
+        let broken = read(&format!("---\n{yaml}---\n")).unwrap_err();
+        assert_eq!(broken.problem, "the front matter is too large, too deep, or repeats itself with `*`");
+        let broken = read("---\nname: &x [*x]\n---\n").unwrap_err();
+        assert!(!broken.problem.contains("at line"), "{broken}");
         assert!(read(&format!("---\n{}\n---\n", "[".repeat(100_000))).is_err());
     }
 

@@ -82,3 +82,12 @@ fn a_plan_is_a_checklist() {
     assert_eq!((&start["risk"], &start["args"]["steps"]), (&json!("safe"), &steps));
     assert!(!host.request(0).tools().contains(&"ask_user"), "nobody can answer");
 }
+
+#[test]
+fn a_check_that_a_rule_denies_is_refused_before_anything_is_asked() {
+    let host = Host::new();
+    host.config(json!({"permissions": {"deny": ["execute_bash(rm *)"]}}));
+    let run = host.task("go").with(&["--until", "rm -f x"]).run().exits(2);
+    run.says(&["--until: the rule \"execute_bash(rm *)\" forbids this command"]);
+    host.agent(&["-p", "--plan", "--until", "true", "go"]).run().exits(2).says(&["--plan"]);
+}

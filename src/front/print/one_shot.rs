@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::kernel::effect::End;
 use crate::kernel::event::{Event, Notice, NoticeCode};
 use crate::model::message::Part;
+use crate::product::agent::Finished;
 use crate::product::agent::attach::{attachments, unseen};
 use crate::product::agent::report::{Interruption, Report, hints};
-use crate::product::agent::{Finished, goal};
-use crate::product::app::Assembled;
+use crate::product::app::{self, Assembled};
 use crate::product::error::Error;
 use crate::product::tool::bash;
 use crate::product::tool::workspace::Workspace;
@@ -70,11 +70,11 @@ pub fn run(
     stop: &Stop,
     printer: &mut Printer<'_, '_>,
 ) -> Result<u8, Error> {
-    let Assembled { mut agent, notices, workspace, rights: _, shell, crew: _, jobs } = assembled;
     let check = match goal {
-        Goal::Check(command) => Some(goal::Goal::new(command, shell)?),
+        Goal::Check(command) => Some(app::goal(command, &assembled)?),
         Goal::Answer | Goal::GreenCommand => None,
     };
+    let Assembled { mut agent, notices, workspace, rights: _, shell: _, crew: _, jobs } = assembled;
     printer.set_session(agent.session.id());
     let provider = agent.model.info().origin.provider.clone();
     for notice in notices {

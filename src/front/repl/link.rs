@@ -16,7 +16,6 @@ use crate::kernel::effect::End;
 use crate::kernel::event::Event;
 use crate::model::message::Part;
 use crate::product::agent::Finished;
-use crate::product::agent::goal::Goal;
 use crate::product::app::plan::{Mode, set_mode};
 use crate::product::app::{self, Assembled};
 use crate::product::auth::secret::Secret;
@@ -245,7 +244,7 @@ pub async fn pursue(
     cancel: &Cancel,
     watch: &mut dyn FnMut(&Event),
 ) -> Result<Finished, Error> {
-    let goal = Goal::new(until, Arc::clone(&assembled.shell))?;
+    let goal = app::goal(until, assembled)?;
     Ok(assembled.agent.pursue(said, &goal, cancel, watch).await)
 }
 

@@ -206,14 +206,15 @@ impl Worker<'_> {
         let Assembled { agent, notices, rights, workspace, .. } = &mut desk.assembled;
         let (Some(rights), Some(start)) = (rights.clone(), self.start.clone()) else { return };
         let opened = Opened {
-            arrival,
             id: agent.session.id().to_owned(),
             kept: agent.session.is_kept(),
             messages: agent.node.history().to_vec(),
             // Each answer had its own price.
             spent: agent.session.path().map(|path| spent::of(path).total()).unwrap_or_default(),
             context: context(agent),
-            notices: std::mem::take(notices),
+            // After a chain all of that has been told before.
+            notices: Some(std::mem::take(notices)).filter(|_| arrival != Arrival::Written).unwrap_or_default(),
+            arrival,
             info: agent.model.info().clone(),
             effort: agent.options.effort,
             rights,

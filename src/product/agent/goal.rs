@@ -53,6 +53,13 @@ impl Goal {
         }
     }
 
+    /// The check as a call, for who has to say whether it may run; `id` is the call's.
+    pub fn call(&self, id: String) -> PendingCall {
+        let call = ToolCall { id, name: bash::NAME.to_owned(), input: ToolInput::Object(self.arguments()) };
+        let subject = Subject::Command(self.command.clone());
+        PendingCall { call, risk: Risk::Dangerous, subject, limits: self.shell.spec().limits }
+    }
+
     fn arguments(&self) -> Object {
         let mut arguments = Object::new();
         arguments.insert("command".to_owned(), self.command.as_str().into());
@@ -145,14 +152,8 @@ impl<'a> Pursuit<'a> {
     async fn run(&mut self, left: Option<Duration>) -> Result<Output, End> {
         self.checks += 1;
         let arguments = self.goal.arguments();
-        let call = ToolCall {
-            id: format!("check-{}", self.checks),
-            name: bash::NAME.to_owned(),
-            input: ToolInput::Object(arguments.clone()),
-        };
         let shell = Arc::clone(&self.goal.shell);
-        let subject = Subject::Command(self.goal.command.clone());
-        let pending = PendingCall { call, risk: Risk::Dangerous, subject, limits: shell.spec().limits };
+        let pending = self.goal.call(format!("check-{}", self.checks));
         let (stop, _link) = self.cancel.child();
         let (hooks, heard) = (Arc::clone(&self.hooks), stop.clone());
         let mut running = tokio::task::spawn_blocking(move || {

@@ -17,7 +17,7 @@ use crate::base::env::Env;
 use crate::kernel::effect::Outcome;
 use crate::kernel::event::{Event, Worker};
 use crate::kernel::node::{self, Node};
-use crate::kernel::port::{Gate, Hooks};
+use crate::kernel::port::{Gate, Hooks, PendingCall};
 use crate::kernel::pot::Pot;
 use crate::kernel::succession::Chosen;
 use crate::kernel::tool::Ledger;
@@ -151,6 +151,11 @@ impl Crew {
 
     fn choice(&self) -> Option<Choice> {
         self.0.choice.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The rule that forbids a call whoever asks for it, be it a person.
+    pub fn forbidden(&self, call: &PendingCall) -> Option<String> {
+        self.0.sender.get()?.rights.forbidden(call)
     }
 
     /// Has a piece of work done, on this thread, and blocks until it is over; see [`crate::product::crew::Send`].

@@ -114,6 +114,11 @@ impl Judge {
         self.judged(call, None)
     }
 
+    /// The rule that forbids a call whoever asks for it, be it a person.
+    pub fn forbidden(&self, call: &PendingCall) -> Option<&str> {
+        self.deny.iter().find(|rule| rule.forbids(call)).map(Rule::text)
+    }
+
     /// What [`Judge::judge`] would say if `rule` were remembered.
     pub fn with_remembered(&self, rule: &Rule, call: &PendingCall) -> Judgement {
         self.judged(call, Some(rule))

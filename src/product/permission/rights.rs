@@ -53,6 +53,11 @@ impl Rights {
         self.state().judge.judge(call)
     }
 
+    /// The rule that forbids a call whoever asks for it, be it a person.
+    pub fn forbidden(&self, call: &PendingCall) -> Option<String> {
+        self.state().judge.forbidden(call).map(str::to_owned)
+    }
+
     /// What is allowed at the moment, be it chosen beforehand or given; `None` where that is asked first.
     pub fn grant(&self) -> Option<Grant> {
         match self.authority() {

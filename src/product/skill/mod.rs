@@ -25,6 +25,7 @@ use crate::product::error::Error;
 use crate::product::front_matter;
 use crate::product::tool::workspace::Workspace;
 
+use builtin::BuiltIn;
 use head::Head;
 use reach::{Origin, Place, Reach};
 
@@ -246,12 +247,14 @@ impl Skills {
     }
 
     fn with_built_in(&self, mut found: Found) -> Found {
-        for text in builtin::TEXTS {
-            // A test holds that each is in order.
-            let Ok(document) = front_matter::read(text) else { continue };
-            if let Ok((head, _)) = head::read(&document.fields, "") {
-                found.push(self.skill(head, Source::BuiltIn(text)));
-            }
+        for BuiltIn { name, description, programs, text } in builtin::SKILLS {
+            let head = Head {
+                name: name.to_owned(),
+                description: description.to_owned(),
+                programs: programs.iter().map(|&name| name.to_owned()).collect(),
+                ..Head::default()
+            };
+            found.push(self.skill(head, Source::BuiltIn(text)));
         }
         found
     }

@@ -86,11 +86,16 @@ fn the_nearest_comes_first_and_hides_the_others() {
 
 #[test]
 fn built_in_skills_are_in_order_and_short() {
-    for text in builtin::TEXTS {
+    for BuiltIn { name: told, description, programs, text } in builtin::SKILLS {
         let document = front_matter::read(text).unwrap();
         let name = document.fields["name"].as_str().unwrap();
         let (head, odd) = head::read(&document.fields, name).unwrap();
         assert!(odd.is_empty() && head.description.len() <= 90, "{name}: {odd:?}");
+        assert_eq!((head.name.as_str(), head.description.as_str()), (told, description));
+        assert_eq!(
+            (head.programs.as_slice(), head.always, head.people_only),
+            (&programs.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()[..], false, false)
+        );
         assert!(text.lines().count() < 120, "{name}");
     }
     let world = World::new();
