@@ -30,7 +30,9 @@ pub fn list(data_dir: &Path, form: Form, zone: &TimeZone, out: &mut dyn Write) -
     let services = record::services(data_dir);
     let text = match form {
         Form::Json => format!("{}\n", services.iter().map(value).collect::<Value>()),
-        Form::Text if services.is_empty() => "no services are running\n".to_owned(),
+        Form::Text if services.is_empty() => {
+            "no services are running; the jobs of a chat are seen there, with /jobs\n".to_owned()
+        }
         Form::Text => services.iter().map(|service| lines(service, zone)).collect(),
     };
     print(out, &text)

@@ -149,7 +149,7 @@ pub fn load(place: &Place) -> Loaded {
         finder.rules_of(folder, why);
     }
     let (found, known) = finder.finish();
-    let Cut { text, files, notices } = cut(place, &found.files, text::HEAD);
+    let Cut { text, files, notices } = cut(place, &found.files, text::HEAD, BUDGET_BYTES);
     let notices = found.notices.into_iter().chain(notices).map(|text| Notice::new(NoticeCode::Rules, text)).collect();
     Loaded { text, files, notices, known }
 }
@@ -161,10 +161,10 @@ struct Cut {
     notices: Vec<String>,
 }
 
-/// Makes a text of files, under a heading, within the budget.
-fn cut(place: &Place, files: &[File], head: &str) -> Cut {
+/// Makes a text of files, under a heading, within `budget` bytes.
+fn cut(place: &Place, files: &[File], head: &str, budget: usize) -> Cut {
     let claims: Vec<_> = files.iter().map(|file| Claim { text: &file.text, is_whole: file.is_whole }).collect();
-    let kept = budget::kept(&claims, BUDGET_BYTES);
+    let kept = budget::kept(&claims, budget);
     let mut made = Cut { text: String::new(), files: Vec::new(), notices: Vec::new() };
     for (file, kept) in files.iter().zip(kept) {
         let is_cut = kept < file.text.len() || !file.is_whole;

@@ -78,7 +78,17 @@ pub(super) fn shortened(file: &File, home: Option<&Path>, left_out: u64) -> Stri
     };
     let (path, left_out, all) = (shown(&file.path, home), size(left_out), size(file.bytes));
     let budget = grouped(BUDGET_BYTES as u64);
-    format!("{left_out} of the {all} of {path} are left out: all rules together may take {budget} bytes; {what}.")
+    let which = match file.why {
+        Why::Reached => "all rules that come with calls, until the conversation is summarised,",
+        Why::UserMemory
+        | Why::ProjectMemory
+        | Why::User
+        | Why::Root
+        | Why::Between
+        | Why::WorkingDirectory
+        | Why::Import => "all rules together",
+    };
+    format!("{left_out} of the {all} of {path} are left out: {which} may take {budget} bytes; {what}.")
 }
 
 #[cfg(test)]

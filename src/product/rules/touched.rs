@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::find::Finder;
-use super::{Cut, Loaded, NAMES, Place, Told, Why, cut, text};
+use super::{BUDGET_BYTES, Cut, Loaded, NAMES, Place, Told, Why, cut, text};
 use crate::base::path::{canonical, fold, open_home};
 use crate::kernel::tool::Subject;
 use crate::model::message::{Message, Part};
@@ -114,8 +114,10 @@ impl Touched {
             }
         }
         let (found, known) = finder.finish();
+        // One budget for all that is told in this way, however many calls bring it.
+        let left = BUDGET_BYTES.saturating_sub(state.files.iter().map(|file| file.kept).sum());
         state.told = known;
-        let Cut { text, files, notices } = cut(&self.place, &found.files, text::REACHED);
+        let Cut { text, files, notices } = cut(&self.place, &found.files, text::REACHED, left);
         state.files.extend(files);
         state.notices.extend(found.notices.into_iter().chain(notices));
         (!text.is_empty()).then_some(text)

@@ -51,6 +51,23 @@ fn deeper_rules_come_once_general_to_near() {
 }
 
 #[test]
+fn what_comes_with_calls_has_one_budget() {
+    let line = "a rule of some length, one of many\n";
+    let rules = line.repeat(20_000 / line.len());
+    let files: Vec<(String, String)> =
+        (0..4).map(|folder| (format!("repo/d{folder}/AGENTS.md"), rules.clone())).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let fixture = Fixture::with(&[&[("repo/.git/", "")], files.as_slice()].concat());
+    let touched = touched(&fixture, "repo");
+    let all: usize = (0..4).map(|folder| told(&touched, &read(&fixture, &format!("repo/d{folder}/x"))).len()).sum();
+    assert!((BUDGET_BYTES - line.len()..BUDGET_BYTES + 4_000).contains(&all), "{all}");
+    let notices = touched.take_notices();
+    assert!(notices.len() == 3 && notices[0].contains("until the conversation is summarised"), "{notices:?}");
+    touched.forget();
+    assert!(told(&touched, &read(&fixture, "repo/d3/x")).len() >= rules.len());
+}
+
+#[test]
 fn folders_beside_the_way_are_reached_too() {
     let fixture = project();
     let touched = touched(&fixture, "repo/a/b");
