@@ -145,7 +145,8 @@ pub fn pruned(message: &Message) -> Option<Message> {
                 "[{} characters of output were left out to save space; repeat the call if they are needed]",
                 grouped(chars(&result.content) as u64)
             );
-            ToolResult { content: vec![Part::Text(stub)], ..result.clone() }
+            let behind = result.content.iter().filter(|part| matches!(part, Part::Text(_))).skip(1).cloned();
+            ToolResult { content: std::iter::once(Part::Text(stub)).chain(behind).collect(), ..result.clone() }
         }
         false => result.clone(),
     });
@@ -160,8 +161,9 @@ pub fn trimmed(message: &Message, most: usize) -> Option<Message> {
         return None;
     }
     let shorter = results.iter().map(|result| {
-        let parts = result.content.iter().map(|part| match part {
-            Part::Text(text) if is_long(result) => Part::Text(without_middle(text, most)),
+        let first = result.content.iter().position(|part| matches!(part, Part::Text(_)));
+        let parts = result.content.iter().enumerate().map(|(place, part)| match part {
+            Part::Text(text) if is_long(result) && first == Some(place) => Part::Text(without_middle(text, most)),
             Part::Text(_) | Part::Image(_) => part.clone(),
         });
         ToolResult { content: parts.collect(), ..result.clone() }
@@ -182,11 +184,12 @@ fn without_middle(text: &str, most: usize) -> String {
     )
 }
 
-/// Text alone counts: pictures in results are few, and what they show cannot be had again by reading.
+/// The first text alone counts: pictures in results are few, and what they show cannot be had again by reading; what stands
+/// behind an output (rules of a folder that was reached) is not part of it, and has a budget of its own.
 fn chars(parts: &[Part]) -> usize {
-    let lengths = parts.iter().map(|part| match part {
-        Part::Text(text) => text.chars().count(),
-        Part::Image(_) => 0,
+    let mut lengths = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.chars().count()),
+        Part::Image(_) => None,
     });
-    lengths.sum()
+    lengths.next().unwrap_or(0)
 }

@@ -74,10 +74,6 @@ impl Node {
     ) -> Batch {
         let Some(PendingCall { call, limits, .. }) = batch.running(place).cloned() else { return batch };
         let Fitted { mut text, truncated } = fit(output, limits);
-        if let Some(appendix) = &output.appendix {
-            text.push_str("\n\n");
-            text.push_str(appendix);
-        }
         if let Some(ledger) = &output.ledger {
             self.add(ledger);
         }
@@ -86,6 +82,11 @@ impl Node {
             fingerprint(&[&output.text.head, &output.text.tail, footer], output.is_error)
         });
         let mut content = vec![Part::Text(text.clone())];
+        if let Some(appendix) = &output.appendix {
+            content.push(Part::Text(appendix.clone()));
+            text.push_str("\n\n");
+            text.push_str(appendix);
+        }
         content.extend(output.images.iter().cloned().map(Part::Image));
         let content = mend::without_refused(content, &self.refused);
         let result = ToolResult { call_id: call.id.clone(), content, is_error: output.is_error };

@@ -171,7 +171,6 @@ impl Sink for Recorder<'_> {
     }
 
     fn pruned(&mut self, kept: usize) {
-        self.around.touched.forget();
         let written = self.session.append_pruned(kept);
         self.kept(written);
     }

@@ -5,6 +5,7 @@ use crate::kernel::compact::summary_of;
 use crate::kernel::compact::tests::answer;
 use crate::kernel::pot::Pot;
 use crate::kernel::tool::Ledger;
+use crate::model::message::ToolResult;
 
 fn finished(output: Output) -> Input {
     Input::ToolFinished { place: 0, output, duration_ms: 1 }
@@ -73,8 +74,22 @@ fn what_stands_behind_an_output_is_not_cut_with_it() {
     let output = Output { appendix: Some("and this".into()), ..Output::ok("x".repeat(5_000)) };
     node.step(finished(output));
     let Message::Tool(results) = node.history().last().unwrap().as_ref() else { panic!("no result") };
-    let Part::Text(text) = &results[0].content[0] else { panic!("no text") };
-    assert!(text.len() < 1_500 && text.ends_with("\n\nand this"), "{text}");
+    let [Part::Text(text), Part::Text(behind)] = &results[0].content[..] else { panic!("{results:?}") };
+    assert!(text.len() < 1_500 && behind == "and this", "{text}");
+    // It stays when the output itself is shortened or left out.
+    for shorter in [compact::trimmed(node.history().last().unwrap(), 100), None] {
+        let shorter = shorter.unwrap_or_else(|| {
+            let long = ToolResult {
+                content: vec![Part::Text("x".repeat(9_000)), Part::Text(behind.clone())],
+                ..results[0].clone()
+            };
+            compact::pruned(&Message::Tool(vec![long])).unwrap()
+        });
+        let Message::Tool(results) = &shorter else { panic!("{shorter:?}") };
+        assert!(
+            matches!(&results[0].content[..], [Part::Text(text), Part::Text(kept)] if text.len() < 400 && kept == behind)
+        );
+    }
 }
 
 /// A conversation in a window of 10,000 tokens, which is summarised on demand.
