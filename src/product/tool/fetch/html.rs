@@ -3,6 +3,7 @@
 //! The tree is cut down before it is turned into text: what is deep, much or long there is a page made to hurt, and the
 //! model sees no more of it than a part.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use htmd::element_handler::{HandlerResult, Handlers};
@@ -92,18 +93,23 @@ const NEVER_CLOSED: [&str; 22] = [
 /// The beginning of a page, up to where its elements lie too deep within each other. A guess by tags alone: comments and
 /// scripts count as well.
 fn shallow(html: &str) -> &str {
-    let mut open = 0_usize;
+    let (mut open, mut all) = (HashMap::<String, usize>::new(), 0_usize);
     for (place, _) in html.match_indices('<') {
         let rest = html.get(place + 1..).unwrap_or_default();
-        if rest.starts_with('/') {
-            open = open.saturating_sub(1);
+        let (is_end, rest) = rest.strip_prefix('/').map_or((false, rest), |rest| (true, rest));
+        let name = rest.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let name = name.to_ascii_lowercase();
+        if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) || NEVER_CLOSED.contains(&name.as_str()) {
             continue;
         }
-        let name = rest.split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
-        let counts = name.starts_with(|letter: char| letter.is_ascii_alphabetic())
-            && !NEVER_CLOSED.iter().any(|closed| closed.eq_ignore_ascii_case(name));
-        open += usize::from(counts);
-        if open > MOST_OPEN {
+        let same = open.entry(name).or_default();
+        if !is_end {
+            (*same, all) = (*same + 1, all + 1);
+        } else if *same > 0 {
+            // An end of what is not open changes nothing.
+            (*same, all) = (*same - 1, all - 1);
+        }
+        if all > MOST_OPEN {
             return html.get(..place).unwrap_or_default();
         }
     }
@@ -376,6 +382,7 @@ mod tests {
     fn a_page_made_to_hurt_is_cut_down() {
         let pages = [
             "<div>".repeat(200_000) + "deep",
+            "<div></x>".repeat(100_000) + "deep",
             "<div>".repeat(3_000) + "deep",
             "<b id=1><i>".repeat(1_000) + "deep",
             "<ul><li>".repeat(1_000) + &"x\n".repeat(400_000),
