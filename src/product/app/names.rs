@@ -31,7 +31,8 @@ pub fn check(loaded: &Loaded, tools: &[&str]) -> Result<Option<Notice>, Error> {
     let is_odd = |key: &str, name: &str| {
         let is_literal = !name.contains(['*', '?', '[', '{']);
         let is_set = key == "tools.enabled" && name == lean::WORD;
-        is_literal && !name.starts_with(MCP) && !is_set && !known().any(|tool| tool == name)
+        // The empty one stands for no tool at all.
+        is_literal && !name.is_empty() && !name.starts_with(MCP) && !is_set && !known().any(|tool| tool == name)
     };
     for (key, option) in [("tools.enabled", "--tools"), ("tools.disabled", "--exclude-tools")] {
         let said = loaded.values.get(key).into_iter().flat_map(|held| &held.said);

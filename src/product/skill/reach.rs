@@ -89,6 +89,11 @@ impl Reach {
     }
 }
 
+/// Said of a file of more than [`MAX_BYTES`].
+const TOO_LARGE: &str = "it is larger than 1 MiB";
+/// Said of a file in another encoding, or of none.
+const NO_TEXT: &str = "it is no UTF-8 text";
+
 /// The head of a file: its text up to the end of the front matter, nothing where there is none.
 ///
 /// # Errors
@@ -96,6 +101,13 @@ impl Reach {
 /// Why it cannot be read, in a few words.
 pub fn head(path: &Path) -> Result<String, String> {
     let mut bytes = read(path, HEAD_BYTES)?;
+    if fs::metadata(path).is_ok_and(|found| found.len() > MAX_BYTES) {
+        return Err(TOO_LARGE.to_owned());
+    }
+    // What cannot be sent later is told now, as far as it is seen; the last character may be cut apart.
+    if str::from_utf8(&bytes).is_err_and(|error| error.error_len().is_some()) {
+        return Err(NO_TEXT.to_owned());
+    }
     if bytes.len() as u64 == HEAD_BYTES && end_of_head(&bytes).is_none() {
         bytes = read(path, MAX_BYTES + 1)?;
     }
@@ -115,9 +127,9 @@ pub fn whole(path: &Path) -> Result<String, String> {
 
 fn text(bytes: Vec<u8>) -> Result<String, String> {
     if bytes.len() as u64 > MAX_BYTES {
-        return Err("it is larger than 1 MiB".to_owned());
+        return Err(TOO_LARGE.to_owned());
     }
-    String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())
+    String::from_utf8(bytes).map_err(|_| NO_TEXT.to_owned())
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
@@ -175,10 +187,13 @@ mod tests {
     fn what_is_no_readable_text_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f.md");
-        fs::write(&path, b"---\nname: \xff\n---\n").unwrap();
-        assert_eq!(head(&path).unwrap_err(), "it is no UTF-8 text");
+        for content in [&b"---\nname: \xff\n---\n"[..], b"---\nname: a\n---\n\xff", b"\xff\xfe-\0-\0-\0\n\0"] {
+            fs::write(&path, content).unwrap();
+            assert_eq!(head(&path).unwrap_err(), "it is no UTF-8 text");
+        }
         fs::write(&path, vec![b'-'; (MAX_BYTES + 1) as usize]).unwrap();
         assert_eq!(whole(&path).unwrap_err(), "it is larger than 1 MiB");
+        assert_eq!(head(&path).unwrap_err(), "it is larger than 1 MiB");
         assert_eq!(whole(folder.path()).unwrap_err(), "it is no regular file");
         let pipe = folder.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);

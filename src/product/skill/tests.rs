@@ -235,3 +235,21 @@ fn always_is_in_full_until_there_is_no_room() {
     assert!(text.chars().count() < catalogue::ALWAYS_CHARS + 1_500);
     assert!(notices.len() == 1 && notices[0].text.ends_with("not or not wholly there: a, b."), "{notices:?}");
 }
+
+#[test]
+fn what_is_no_file_is_told() {
+    let world = World::new();
+    let pipe = world.skill("config/skills", "pipe", "");
+    let gone = world.skill("config/skills", "gone", "");
+    for path in [&pipe, &gone] {
+        fs::remove_file(path).unwrap();
+    }
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+    std::os::unix::fs::symlink("nowhere", &gone).unwrap();
+    let problems = world.found().problems;
+    let of =
+        |path: &PathBuf| problems.iter().find(|problem| problem.path == *path).map(|problem| problem.text.as_str());
+    assert_eq!(of(&pipe), Some("it is no regular file"));
+    assert!(of(&gone).is_some() && problems.iter().all(|problem| !problem.is_used), "{problems:?}");
+}

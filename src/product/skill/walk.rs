@@ -40,7 +40,7 @@ pub(super) fn skills(place: &Place, reach: &Reach, problems: &mut Vec<Problem>) 
             break;
         }
         if depth > 0
-            && let Some(file) = FILES.iter().map(|name| folder.join(name)).find(|file| file.is_file())
+            && let Some(file) = FILES.iter().map(|name| folder.join(name)).find(|file| is_there(file))
         {
             match reach.refuses(&file.canonicalize().unwrap_or_else(|_| file.clone()), place.origin) {
                 Some(why) => problem(why.to_owned()),
@@ -51,6 +51,12 @@ pub(super) fn skills(place: &Place, reach: &Reach, problems: &mut Vec<Problem>) 
         }
     }
     found
+}
+
+/// Whether something is there that is to be a file. A pipe or a link to nowhere is no skill either, and whoever put it
+/// there is told so when it is read.
+fn is_there(file: &Path) -> bool {
+    file.symlink_metadata().is_ok() && !file.is_dir()
 }
 
 /// The folders in a folder, by name.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Expanded;
 use crate::base::env::Env;
-use crate::base::text::visible;
+use crate::base::text::{cut, visible};
 use crate::kernel::event::{Notice, NoticeCode};
 use crate::product::config::{self, Flag, Flags, Loaded, naming};
 use crate::product::error::Error;
@@ -19,6 +19,8 @@ use crate::product::tool::lean;
 const ALL: &str = "*";
 /// A glob that no tool fits.
 const NO_TOOL: &str = "";
+/// The most characters of the tools that a notice tells.
+const WANTED_CHARS: usize = 200;
 /// The setting, and where messages say it comes from.
 const MODEL: (&str, &str) = ("model", "`model` of the prompt");
 
@@ -47,8 +49,20 @@ pub fn apply(expanded: &Expanded, mut loaded: Loaded, env: &Env, flags: &Flags) 
     if let Some(wanted) = &expanded.tools {
         let enabled = lean::spelt_out(&loaded.settings.tools.enabled).into_owned();
         loaded.settings.tools.enabled = narrowed(&enabled, wanted);
+        if loaded.settings.tools.enabled.iter().all(|name| name == NO_TOOL) {
+            loaded.notices.push(Notice::new(NoticeCode::Config, none_left(wanted)));
+        }
     }
     Ok(loaded)
+}
+
+/// What a person is told of a prompt that is answered without tools.
+fn none_left(wanted: &[String]) -> String {
+    if wanted.is_empty() {
+        return "The prompt's `tools` names none: it is answered without tools.".to_owned();
+    }
+    let wanted = visible::line(&cut::ellipsis(&wanted.join(", "), WANTED_CHARS)).into_owned();
+    format!("The prompt leaves no tools: of those it asks for ({wanted}) none is on offer.")
 }
 
 /// The names and globs of `wanted` that go no further than `enabled`, where nothing enabled is everything.
@@ -100,5 +114,11 @@ mod tests {
             let expected = if both.is_empty() { vec![NO_TOOL.to_owned()] } else { list(both) };
             assert_eq!(narrowed(&list(enabled), &list(wanted)), expected, "{enabled} {wanted}");
         }
+    }
+
+    #[test]
+    fn a_prompt_without_tools_is_told() {
+        assert!(none_left(&[]).contains("names none"));
+        assert!(none_left(&["exec*".to_owned(), "nosuch".to_owned()]).contains("(exec*, nosuch) none is on offer"));
     }
 }

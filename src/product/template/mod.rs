@@ -208,7 +208,7 @@ impl Templates {
     /// The files in a place, by name.
     fn files(&self, place: &Place, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
         let Ok(entries) = place.folder.read_dir() else { return Vec::new() };
-        let is_template = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING) && path.is_file();
+        let is_template = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING) && !path.is_dir();
         let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(is_template).collect();
         paths.sort_unstable();
         paths.truncate(MAX_FILES);
@@ -251,6 +251,10 @@ impl Templates {
                 return Err(problem(None, "`tools` should be a list of names".to_owned()));
             }
         };
+        if let Some(Value::Array(_) | Value::Object(_) | Value::Bool(_)) = document.fields.get("model") {
+            let line = text.lines().position(|line| line.starts_with("model")).map(|above| above + 1);
+            return Err(problem(line, "`model` should be the name of one model".to_owned()));
+        }
         Ok(Template {
             name: clean::line(&name),
             description: field("description").unwrap_or_default(),

@@ -94,3 +94,17 @@ fn what_is_sent_has_a_cap() {
     let text = world.expanded(&format!("/long {}", "x".repeat(1_000))).unwrap();
     assert!(text.len() < MAX_CHARS + 100 && text.ends_with("characters]"));
 }
+
+#[test]
+fn what_is_no_template_is_told_and_not_sent() {
+    let world = world();
+    world.file("config/prompts/two.md", "---\ndescription: d\nmodel: [a]\n---\nx");
+    let pipe = world.folder.path().join("config/prompts/pipe.md");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+    let problems = world.knowledge.templates.find().problems;
+    let told: Vec<_> = problems.iter().map(|problem| (problem.line, problem.text.as_str())).collect();
+    assert_eq!(told, [(None, "it is no regular file"), (Some(3), "`model` should be the name of one model")]);
+    let error = expand("/pipe x", &world.knowledge).unwrap_err().to_string();
+    assert!(error.contains("pipe.md: it is no regular file"), "{error}");
+}
