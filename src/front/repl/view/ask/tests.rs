@@ -240,6 +240,7 @@ proptest! {
     #[test]
     fn a_command_is_shown_whole(command in "[a-z;&|  ]{1,400}") {
         let command = command.trim_end();
+        prop_assume!(!command.is_empty());
         let question = question(vec![asked_about("execute_bash", json!({"command": command}))]);
         let rows = rows(&question, 100, &look(80));
         let details: String = rows[2..rows.len() - 2].iter().map(|row| line_text(row)[6..].to_owned()).collect();
