@@ -15,12 +15,11 @@ use crate::product::chain::run::{Job, Ran, Task, run as run_chain};
 use crate::product::crew::Send;
 use crate::product::error::Error;
 
-use crate::front::out::Reader;
 use crate::front::stdin;
 use crate::front::stop::Stop;
 
 use super::Printer;
-use super::one_shot::{Asked, failure, message};
+use super::one_shot::{Asked, failure, handed_over, message};
 
 /// What is to be run.
 #[derive(Clone, Copy, Debug)]
@@ -90,14 +89,8 @@ pub fn run(
     if let Some(failure) = &mut report.failure {
         failure.message = ran.about(&failure.message);
     }
-    let reader_left = printer.is_unread() && interruption.is_none();
-    let reader = printer.finish(&report, stdin_word)?;
-    if reader_left {
-        return Ok(0);
-    }
-    if let (Reader::GivenUp, Some(interruption)) = (reader, stop.interruption()) {
-        printer.error(&Error::failed("interrupted before everything was read"));
-        return Ok(interruption.exit_code());
+    if let Some(code) = handed_over(&report, stdin_word, interruption, stop, printer)? {
+        return Ok(code);
     }
     // What is told of a session that is not kept is only why.
     if let Some(error) = failure(&ran.outcome.end, &provider, &report, false) {

@@ -128,14 +128,8 @@ pub fn run(
     }
     jobs.end_all();
     report.jobs = jobs.facts();
-    let reader_left = printer.is_unread() && interruption.is_none();
-    let reader = printer.finish(&report, stdin_word)?;
-    if reader_left {
-        return Ok(0);
-    }
-    if let (Reader::GivenUp, Some(interruption)) = (reader, stop.interruption()) {
-        printer.error(&Error::failed("interrupted before everything was read"));
-        return Ok(interruption.exit_code());
+    if let Some(code) = handed_over(&report, stdin_word, interruption, stop, printer)? {
+        return Ok(code);
     }
     if missed {
         printer.error(&Error::failed("the last command did not succeed, whatever the answer says"));
@@ -145,6 +139,27 @@ pub fn run(
         printer.error(&error);
     }
     Ok(report.exit_code)
+}
+
+/// Prints the end. The exit code, where the reader of standard output has decided it: one who left wants no more, and for
+/// one who does not read nobody waits once the task is interrupted.
+pub(super) fn handed_over(
+    report: &Report,
+    stdin_word: &str,
+    interruption: Option<Interruption>,
+    stop: &Stop,
+    printer: &mut Printer<'_, '_>,
+) -> Result<Option<u8>, Error> {
+    let reader_left = printer.is_unread() && interruption.is_none();
+    let reader = printer.finish(report, stdin_word)?;
+    if reader_left {
+        return Ok(Some(0));
+    }
+    if let (Reader::GivenUp, Some(interruption)) = (reader, stop.interruption()) {
+        printer.error(&Error::failed("interrupted before everything was read"));
+        return Ok(Some(interruption.exit_code()));
+    }
+    Ok(None)
 }
 
 /// What the user says: the pictures that go along, the files that the prompt names, the prompt, and what was piped in.

@@ -167,6 +167,7 @@ impl<'a> Pursuit<'a> {
         });
         let over = async {
             match left {
+                // The task's limit, not a pause: whatever ends first ends the wait.
                 Some(left) => tokio::time::sleep(left).await,
                 None => std::future::pending().await,
             }

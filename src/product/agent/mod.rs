@@ -151,12 +151,7 @@ impl Agent {
             watch,
             self.recorded.as_mut(),
             &mut self.on_first_command,
-            Around {
-                rights: self.rights.as_deref(),
-                checkpoints: self.checkpoints.as_deref(),
-                touched: &self.touched,
-                journal: &self.journal,
-            },
+            Around::new(self.rights.as_ref(), self.checkpoints.as_ref(), &self.touched, &self.journal),
         )
     }
 
@@ -181,12 +176,7 @@ impl Agent {
             &mut counting,
             self.recorded.as_mut(),
             &mut self.on_first_command,
-            Around {
-                rights: self.rights.as_deref(),
-                checkpoints: self.checkpoints.as_deref(),
-                touched: &self.touched,
-                journal: &self.journal,
-            },
+            Around::new(self.rights.as_ref(), self.checkpoints.as_ref(), &self.touched, &self.journal),
         );
         let mut driver = Driver {
             model: Arc::clone(&self.model),

@@ -28,6 +28,17 @@ pub(super) struct Around<'a> {
     pub(super) journal: &'a Journal,
 }
 
+impl<'a> Around<'a> {
+    pub(super) fn new(
+        rights: Option<&'a Arc<Rights>>,
+        checkpoints: Option<&'a Arc<Checkpoints>>,
+        touched: &'a Touched,
+        journal: &'a Journal,
+    ) -> Self {
+        Self { rights: rights.map(Arc::as_ref), checkpoints: checkpoints.map(Arc::as_ref), touched, journal }
+    }
+}
+
 /// Keeps a task in its session and shows it to a watcher. What was allowed meanwhile is kept before anything else.
 pub struct Recorder<'a> {
     session: &'a mut Session,

@@ -79,6 +79,7 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let until = Instant::now() + LONG;
     while !is_so() {
         assert!(Instant::now() < until, "{what}");
+        // Between two looks at the condition.
         thread::sleep(Duration::from_millis(5));
     }
 }
