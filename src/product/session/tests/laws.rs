@@ -260,6 +260,11 @@ proptest! {
         prop_assert!(fs::read(&path).unwrap().starts_with(beginning), "only ever appended to");
         // Whole lines are all there.
         let whole = memchr::memrchr(b'\n', beginning).map_or(0, |end| end + 1);
+        if whole == 0 {
+            // Its first line lacked its end alone: it is a session, and there is no whole line to compare it with.
+            prop_assert!(before.is_empty());
+            return Ok(());
+        }
         fs::write(&path, &beginning[..whole]).unwrap();
         let looked = |selector: &Selector| store.look(selector, Path::new(CWD)).unwrap().unwrap().loaded.tree;
         let lines = looked(&selector);

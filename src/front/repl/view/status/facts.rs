@@ -204,7 +204,8 @@ impl Facts {
         let Some(Place { cwd, branch }) = &self.place else { return String::new() };
         let folder = match room {
             Room::Whole => cwd.as_str(),
-            Room::Name => cwd.rsplit('/').find(|name| !name.is_empty()).unwrap_or(cwd),
+            // A folder's name may end with a blank; a row does not.
+            Room::Name => cwd.rsplit('/').map(str::trim_end).find(|name| !name.is_empty()).unwrap_or(cwd),
             Room::None => return String::new(),
         };
         let folder = cut(folder, if room == Room::Whole { usize::MAX } else { MOST }, mark);

@@ -221,6 +221,17 @@ fn events() -> impl Strategy<Value = StatusEvent> {
     ]
 }
 
+#[test]
+fn a_folder_whose_name_ends_with_a_blank_drives_no_row() {
+    let cwd = format!("/home/{}/odd /", "x".repeat(80));
+    let place = StatusEvent::Place { cwd, branch: None };
+    let status = status(vec![place, StatusEvent::Queue(usize::MAX)]);
+    for columns in 0..60 {
+        let line = text(&status.line(&look(columns)));
+        assert!(!line.ends_with(' '), "{line:?} on {columns}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_row_is_wider_than_the_screen_or_drives_it(
